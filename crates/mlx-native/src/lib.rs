@@ -1,0 +1,1 @@
+//! Compute kernels for training and running neural networks, written once and run anywhere.

@@ -1,0 +1,4 @@
+//! A compiler for the compute subset of the Metal Shading Language.
+
+pub mod diag;
+pub mod syntax;

@@ -1,0 +1,3 @@
+//! From text to tree: the preprocessor makes tokens, the parser makes the tree.
+
+pub mod ast;
