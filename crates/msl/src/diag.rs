@@ -35,7 +35,7 @@ impl Span {
 }
 
 /// A named source text, and the place of every line in it.
-#[derive(Debug, PartialEq, Eq)]
+#[derive(Clone, Debug, PartialEq, Eq)]
 pub struct Source {
     name: String,
     text: String,
@@ -337,7 +337,8 @@ impl fmt::Display for Diagnostics {
                 .with_message(&d.message)
                 .with_labels(labels)
                 .with_notes(d.hint.iter().map(|h| format!("hint: {h}")).collect());
-            let text = term::emit_to_string(&config, self.sources.as_ref(), &rendered)
+            let mut text = String::new();
+            term::emit_to_string(&mut text, &config, self.sources.as_ref(), &rendered)
                 .map_err(|_| fmt::Error)?;
             f.write_str(&text)?;
         }
