@@ -1,4 +1,26 @@
-//! A compiler for the compute subset of the Metal Shading Language.
+//! A compiler for the compute subset of the Metal Shading Language, and its back ends.
+//!
+//! It knows nothing of tensors or devices. A source text goes through [`syntax`] (tokens, tree) and
+//! [`sema`] (types, names) to the typed, structured [`ir`], which every back end reads; [`exec`]
+//! runs it on the CPU.
 
 pub mod diag;
+pub mod exec;
+pub mod ir;
+pub mod sema;
 pub mod syntax;
+
+use std::sync::Arc;
+
+use diag::{Diagnostics, Report, Sources};
+
+/// What a text compiled to.
+#[derive(Clone, Debug)]
+pub struct Compilation {
+    /// Its kernels and functions.
+    pub module: ir::Module,
+    /// The text and what it includes: the spans of the module point here.
+    pub sources: Arc<Sources>,
+    /// Warnings.
+    pub warnings: Report,
+}

@@ -1,0 +1,121 @@
+//! Runs kernels on the CPU, a threadgroup at a time, all its threads in step.
+
+use std::sync::atomic::AtomicBool;
+
+use crate::Compilation;
+
+/// A kernel made ready to run on this CPU. It can be shared between threads and run many times.
+#[derive(Debug)]
+pub struct Program {}
+
+/// Why a kernel cannot be made ready.
+#[derive(Clone, Debug, PartialEq, Eq, thiserror::Error)]
+pub enum BuildError {
+    /// The text has no kernel of this name.
+    #[error("there is no kernel `{name}`; the source has {}", list(.known))]
+    UnknownKernel {
+        /// The name asked for.
+        name: String,
+        /// The kernels that exist.
+        known: Vec<String>,
+    },
+    /// A construct that this back end does not run.
+    #[error("kernel `{kernel}`, {place}: {message}")]
+    Unsupported {
+        /// The kernel.
+        kernel: String,
+        /// File, line and column.
+        place: String,
+        /// What is not supported.
+        message: String,
+    },
+}
+
+fn list(names: &[String]) -> String {
+    match names {
+        [] => "none".to_string(),
+        _ => names
+            .iter()
+            .map(|n| format!("`{n}`"))
+            .collect::<Vec<_>>()
+            .join(", "),
+    }
+}
+
+/// Memory lent to a dispatch.
+#[derive(Clone, Copy, Debug)]
+pub struct Memory {
+    /// The first byte, aligned to 16.
+    pub pointer: *mut u8,
+    /// How many bytes.
+    pub len: usize,
+}
+
+/// One run of a kernel over a grid.
+#[derive(Clone, Copy, Debug)]
+pub struct Dispatch<'a> {
+    /// Threads in x, y, z; each at least 1.
+    pub grid: [u64; 3],
+    /// Threads of a full threadgroup; the last one in a dimension may be smaller.
+    pub threadgroup: [u64; 3],
+    /// The buffer at each index.
+    pub buffers: &'a [Option<Memory>],
+    /// Bytes of threadgroup memory for `[[threadgroup(n)]]` arguments: index and length.
+    pub threadgroup_memory: &'a [(u32, usize)],
+    /// Set to true by anyone, it ends the run early with [`FaultKind::Interrupted`].
+    pub interrupt: Option<&'a AtomicBool>,
+}
+
+/// What went wrong while a kernel ran.
+#[derive(Clone, Debug, PartialEq, Eq, thiserror::Error)]
+#[error("kernel `{kernel}`{}, thread ({}, {}, {}): {message}", at(.place), thread[0], thread[1], thread[2])]
+pub struct Fault {
+    /// The kernel.
+    pub kernel: String,
+    /// File, line and column of the expression; empty if no one place is to blame.
+    pub place: String,
+    /// The thread's position in the grid.
+    pub thread: [u64; 3],
+    /// The sort of fault.
+    pub kind: FaultKind,
+    /// What happened, with the index, the argument's name and its size.
+    pub message: String,
+}
+
+fn at(place: &str) -> String {
+    if place.is_empty() {
+        String::new()
+    } else {
+        format!(", {place}")
+    }
+}
+
+/// The sorts of fault.
+#[derive(Clone, Copy, Debug, PartialEq, Eq)]
+pub enum FaultKind {
+    /// A read or write outside its memory.
+    OutOfBounds,
+    /// The run was interrupted.
+    Interrupted,
+}
+
+impl Program {
+    /// Makes the kernel of this name ready.
+    pub fn new(_compilation: &Compilation, kernel: &str) -> Result<Self, BuildError> {
+        Err(BuildError::UnknownKernel {
+            name: kernel.to_string(),
+            known: Vec::new(),
+        })
+    }
+
+    /// Runs over the whole grid and returns when it is done. Threadgroups are spread over the
+    /// threads of the current rayon pool.
+    ///
+    /// # Safety
+    ///
+    /// Each buffer's memory must be valid for reads, and for writes where the kernel's argument is
+    /// writable, for the whole call, and nothing else may write it, or read what the kernel writes.
+    pub unsafe fn run(&self, _dispatch: &Dispatch<'_>) -> Result<(), Fault> {
+        Ok(())
+    }
+}
