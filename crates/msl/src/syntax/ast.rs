@@ -100,6 +100,8 @@ pub enum TypeExprKind {
     },
     /// A function type, `result(params)`, as in `result (*name)(params)` behind a pointer.
     Function(Box<TypeExpr>, Vec<TypeExpr>),
+    /// `T...`: one for each element of a parameter pack, in a list of types.
+    Expansion(Box<TypeExpr>),
 }
 
 /// `[[name(args)]]` or `__attribute__((name(args)))`.
@@ -265,6 +267,10 @@ pub enum ExprKind {
     Lambda(Box<Lambda>),
     /// `this`
     This,
+    /// `e...`: one for each element of a parameter pack, in a list of arguments.
+    Expansion(Box<Expr>),
+    /// `sizeof...(pack)`
+    SizeofPack(Ident),
 }
 
 /// A lambda expression.
@@ -337,6 +343,15 @@ pub enum StmtKind {
         /// The body.
         body: Box<Stmt>,
     },
+    /// `for (T name : range) body`; the variable has no initialiser.
+    RangeFor {
+        /// What takes the value of each element.
+        variable: Box<Variable>,
+        /// The array.
+        range: Expr,
+        /// The body.
+        body: Box<Stmt>,
+    },
     /// `while (condition) body`
     While(Expr, Box<Stmt>),
     /// `do body while (condition);`
@@ -372,6 +387,8 @@ pub struct SwitchArm {
 pub struct Variable {
     /// The name.
     pub name: Ident,
+    /// `Class::` before the name, where a static member is defined outside of its class.
+    pub owner: Option<Path>,
     /// The whole type, declarator parts included.
     pub ty: TypeExpr,
     /// `= e`, `{...}` (an [`ExprKind::InitList`]) or `(args)` (an [`ExprKind::Construct`]).
@@ -406,6 +423,8 @@ pub struct TemplateParam {
     pub name: Option<Ident>,
     /// What it stands for.
     pub kind: TemplateParamKind,
+    /// Written with `...`: takes any number of arguments.
+    pub is_pack: bool,
     /// Where.
     pub span: Span,
 }
@@ -432,6 +451,8 @@ pub struct Param {
     pub attributes: Vec<Attribute>,
     /// The default argument.
     pub default: Option<Expr>,
+    /// Written with `...`: stands for one parameter for each type of a template parameter pack.
+    pub is_pack: bool,
     /// Where.
     pub span: Span,
 }
@@ -441,6 +462,8 @@ pub struct Param {
 pub struct Function {
     /// The name; an operator's is `operator+` and so on, a conversion's is `operator T`.
     pub name: Ident,
+    /// `Class::` before the name, where a member is defined outside of its class.
+    pub owner: Option<Path>,
     /// The result; a constructor has none.
     pub result: Option<TypeExpr>,
     /// The parameters.
@@ -463,6 +486,10 @@ pub struct Function {
     pub is_const: bool,
     /// A method's trailing address space.
     pub object_space: Option<AddressSpace>,
+    /// `= default`
+    pub is_defaulted: bool,
+    /// `= delete`
+    pub is_deleted: bool,
     /// Attributes before the name and after the parameter list.
     pub attributes: Vec<Attribute>,
     /// From the first token to the end of the parameter list.
