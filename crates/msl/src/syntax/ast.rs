@@ -21,6 +21,9 @@ pub struct Ident {
 }
 
 /// A possibly qualified name, `metal::vec<float, 4>`.
+///
+/// In `decltype(e)::name` the first segment is named `decltype`, with `e` as its one argument. A
+/// `::` before the first name leaves no trace.
 #[derive(Clone, Debug, PartialEq)]
 pub struct Path {
     /// The parts between `::`.
@@ -255,6 +258,16 @@ pub enum ExprKind {
     Index(Box<Expr>, Box<Expr>),
     /// `{a, b}` as an initialiser or argument; `.name =` designators keep their names.
     InitList(Vec<(Option<Ident>, Expr)>),
+    /// `[first] = value` or `[first ... last] = value`: only as an element of an
+    /// [`ExprKind::InitList`] (C's array designators, which Metal's compiler takes).
+    ArrayDesignator {
+        /// The index, or the first of them.
+        first: Box<Expr>,
+        /// The last index, of a range.
+        last: Option<Box<Expr>>,
+        /// The value of these elements.
+        value: Box<Expr>,
+    },
     /// `sizeof(T)`
     SizeofType(TypeExpr),
     /// `sizeof expression`

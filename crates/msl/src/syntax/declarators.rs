@@ -287,7 +287,7 @@ impl Parser<'_> {
     }
 
     /// `operator+`, `operator()`, `operator float`.
-    fn operator_name(&mut self, owner: Option<Path>) -> Parsed<DeclaredName> {
+    pub(super) fn operator_name(&mut self, owner: Option<Path>) -> Parsed<DeclaredName> {
         let start = self.advance().span;
         let token = self.peek();
         let mut conversion = None;
@@ -386,10 +386,7 @@ impl Parser<'_> {
                     ));
                 }
                 TokenKind::Word(word::NOEXCEPT) => {
-                    self.refuse(
-                        Diagnostic::error(token.span, "Metal has no `noexcept`")
-                            .with_hint("remove it: kernels have no exceptions"),
-                    );
+                    // Kernels have no exceptions: it says nothing.
                     self.advance();
                     if self.at(Punct::LeftParen) {
                         self.skip_group();

@@ -26,7 +26,7 @@ impl Parser<'_> {
         if result.is_err() {
             self.names.close_to(depth);
             self.declares_template = false;
-            self.recover();
+            self.recover(before);
             if self.position == before && !self.unwinding && !self.at(Punct::RightBrace) {
                 self.advance();
             }
@@ -376,8 +376,8 @@ impl Parser<'_> {
             return Err(self.missing_type(&name));
         };
         let ty = self.declared_type(base, declarator.parts);
+        let is_template = std::mem::take(&mut self.declares_template_value);
         if let (Some(symbol), None) = (name.symbol, &name.owner) {
-            let is_template = std::mem::take(&mut self.declares_template_value);
             self.names
                 .declare(symbol, Entry::VALUE.template(is_template));
         }
@@ -471,8 +471,8 @@ impl Parser<'_> {
                 .with_hint("write `void` before its name if it returns nothing"),
             );
         }
+        let is_template = std::mem::take(&mut self.declares_template_value);
         if let (Some(symbol), None) = (name.symbol, &name.owner) {
-            let is_template = std::mem::take(&mut self.declares_template_value);
             let constructor = Some(symbol) == self.class;
             if !constructor {
                 self.names

@@ -266,8 +266,17 @@ impl Parser<'_> {
                     });
                 }
                 word::DECLTYPE => {
+                    let end = self.group_ahead(at + 1)?;
+                    if self.token_at(end).is(Punct::ColonColon) {
+                        let end = self.path_ahead(end + 1)?.end;
+                        return Some(TypeAhead {
+                            end,
+                            certainty,
+                            decorated,
+                        });
+                    }
                     return Some(TypeAhead {
-                        end: self.group_ahead(at + 1)?,
+                        end,
                         certainty: Certainty::Known,
                         decorated,
                     });

@@ -405,21 +405,44 @@ impl Parser<'_> {
     }
 
     /// After an error in a statement or member: skips to after its `;` or `}`, or to before the
-    /// `}` around it.
-    pub(super) fn recover(&mut self) {
+    /// `}` around it. `from` is where the statement or member starts.
+    pub(super) fn recover(&mut self, from: usize) {
         if self.unwinding {
             return;
+        }
+        // Braces of the statement itself that the error left open.
+        let mut open = 0usize;
+        for token in self.tokens.iter().take(self.position).skip(from) {
+            match token.kind {
+                TokenKind::Punct(Punct::LeftBrace) => open += 1,
+                TokenKind::Punct(Punct::RightBrace) => open = open.saturating_sub(1),
+                _ => {}
+            }
         }
         while !self.at_end() {
             let token = self.peek();
             match token.kind {
-                TokenKind::Punct(Punct::Semicolon) => {
+                TokenKind::Punct(Punct::Semicolon) if open == 0 => {
                     self.advance();
                     if !self.rest_of_line_closes() {
                         return;
                     }
                 }
+                TokenKind::Punct(Punct::RightBrace) if open > 0 => {
+                    self.advance();
+                    open -= 1;
+                    let over =
+                        self.at(Punct::Semicolon) || self.peek().flags.has(Flags::LINE_START);
+                    if open == 0 && over {
+                        self.take(Punct::Semicolon);
+                        return;
+                    }
+                }
                 TokenKind::Punct(Punct::RightBrace) => return,
+                TokenKind::Punct(Punct::LeftBrace) if open > 0 => {
+                    self.advance();
+                    open += 1;
+                }
                 TokenKind::Punct(Punct::LeftBrace) => {
                     self.skip_braces();
                     self.take(Punct::Semicolon);

@@ -14,18 +14,34 @@ pub struct KnownPath {
     pub entry: Option<Entry>,
 }
 
+/// When `<` after a name starts template arguments.
+#[derive(Clone, Copy, PartialEq, Eq)]
+enum Angles {
+    /// If the name is known to be a template, or it looks like it.
+    AsKnown,
+    /// Unless the name is known to be no template.
+    UnlessKnown,
+    /// In any case.
+    Always,
+}
+
 impl Parser<'_> {
     /// Parses a possibly qualified name, with template arguments where the name is a template.
     pub(super) fn path(&mut self, what: &str) -> Parsed<KnownPath> {
-        self.path_with(what, false)
+        self.path_with(what, Angles::AsKnown)
+    }
+
+    /// Parses the name of a type: `<` after a name that nothing is known about starts a list.
+    pub(super) fn type_path(&mut self, what: &str) -> Parsed<KnownPath> {
+        self.path_with(what, Angles::UnlessKnown)
     }
 
     /// Parses the name that something is declared by: `<` after it can only be template arguments.
     pub(super) fn declared_path(&mut self, what: &str) -> Parsed<KnownPath> {
-        self.path_with(what, true)
+        self.path_with(what, Angles::Always)
     }
 
-    fn path_with(&mut self, what: &str, declared: bool) -> Parsed<KnownPath> {
+    fn path_with(&mut self, what: &str, angles: Angles) -> Parsed<KnownPath> {
         let start = self.peek().span;
         let global = self.take(Punct::ColonColon);
         let mut segments = Vec::new();
@@ -45,7 +61,8 @@ impl Parser<'_> {
             };
             let listed = self.at(Punct::Less)
                 && (forced
-                    || declared
+                    || angles == Angles::Always
+                    || angles == Angles::UnlessKnown && entry.is_none()
                     || entry.is_some_and(|e| e.is_template)
                     || self.template_args_ahead(self.position, entry).is_some());
             let args = if listed {
@@ -129,6 +146,11 @@ impl Parser<'_> {
     /// Parses the name of a member after `.` or `->`.
     pub(super) fn member_segment(&mut self) -> Parsed<PathSegment> {
         let forced = self.take_word(word::TEMPLATE);
+        if self.at_word(word::OPERATOR) {
+            let ident = self.operator_name(None)?.ident;
+            self.height = 0;
+            return Ok(PathSegment { ident, args: None });
+        }
         let (name, span) = self.name("the name of a member")?;
         self.height = 0;
         let args = if self.at(Punct::Less) && (forced || self.member_template_ahead(name)) {

@@ -601,7 +601,10 @@ impl Preprocessor<'_> {
         let found = self.includes.and_then(|resolve| resolve(file.name, &path));
         let Some((name, text)) = found else {
             let error = Diagnostic::error(span, format!("cannot find the file `{path}`"));
-            return self.report.push(if angled {
+            let metal_4 = path == "metal_tensor" || path.starts_with("MetalPerformancePrimitives");
+            return self.report.push(if metal_4 {
+                error.with_hint("this header comes with Metal 4; the language here is Metal 3.2")
+            } else if angled {
                 error.with_hint(
                     "in angle brackets, only `<metal_stdlib>` and its parts are known; \
                      kernels have no C or C++ standard headers",

@@ -1,6 +1,9 @@
 //! What expressions start with: literals, names, types, parentheses, lists and lambdas.
 
-use super::ast::{CastStyle, Expr, ExprKind, FloatSuffix, IntSuffix, Lambda, Name};
+use super::ast::{
+    CastStyle, Expr, ExprKind, FloatSuffix, IntSuffix, Lambda, Name, Path, PathSegment,
+    TypeExprKind,
+};
 use super::expressions::spanning;
 use super::literal::{self, Number};
 use super::lookahead::is_arithmetic_word;
@@ -140,6 +143,12 @@ impl Parser<'_> {
                 )));
             }
             word::TYPENAME | word::DECLTYPE => return self.construction(),
+            word::OPERATOR => {
+                let ident = self.operator_name(None)?.ident;
+                let span = ident.span;
+                let segments = vec![PathSegment { ident, args: None }];
+                return Ok(self.leaf(ExprKind::Path(Path { segments, span }), span));
+            }
             _ if is_arithmetic_word(name) => return self.construction(),
             _ => return Err(self.expected("an expression")),
         };
@@ -167,7 +176,8 @@ impl Parser<'_> {
     /// Parses `T(args)` or `T{args}`.
     fn construction(&mut self) -> Parsed<Expr> {
         let start = self.peek().span;
-        let ty = if self.at_word(word::DECLTYPE) {
+        let from_decltype = self.at_word(word::DECLTYPE);
+        let ty = if from_decltype {
             self.decltype()?
         } else {
             self.simple_type()?
@@ -179,7 +189,16 @@ impl Parser<'_> {
         } else if self.at(Punct::LeftParen) {
             self.call_arguments()?
         } else {
-            return Err(self.expected("`(` or `{` after the type"));
+            // `decltype(e)::name` may as well be a value.
+            match ty.kind {
+                TypeExprKind::Path(path) if from_decltype => {
+                    return Ok(Expr {
+                        span: path.span,
+                        kind: ExprKind::Path(path),
+                    });
+                }
+                _ => return Err(self.expected("`(` or `{` after the type")),
+            }
         };
         self.link(height)?;
         let kind = ExprKind::Construct { ty, args, braced };
@@ -248,11 +267,14 @@ impl Parser<'_> {
                     if !parser.at(Punct::LeftBrace) {
                         parser.expect(Punct::Equal, "after the designator")?;
                     }
-                } else if parser.at(Punct::LeftBracket) && parser.array_designator_ahead() {
-                    let span = parser.peek().span;
-                    return Err(
-                        parser.error(Diagnostic::error(span, "array designators are C, not C++"))
-                    );
+                } else if parser.array_designator_ahead() {
+                    let element = parser.array_designator()?;
+                    height = height.max(parser.height);
+                    elements.push((None, element));
+                    if !parser.take(Punct::Comma) {
+                        break;
+                    }
+                    continue;
                 }
                 let element = parser.initializer_clause()?;
                 let element = parser.expansion(element)?;
@@ -274,12 +296,35 @@ impl Parser<'_> {
         ))
     }
 
+    /// Whether `[index] =` is next, and not a lambda.
     fn array_designator_ahead(&self) -> bool {
-        matches!(
-            self.ahead(1).kind,
-            TokenKind::Number(_) | TokenKind::Word(_)
-        ) && self.ahead(2).is(Punct::RightBracket)
-            && self.ahead(3).is(Punct::Equal)
+        self.at(Punct::LeftBracket)
+            && self
+                .group_ahead(self.position)
+                .is_some_and(|end| self.token_at(end).is(Punct::Equal))
+    }
+
+    fn array_designator(&mut self) -> Parsed<Expr> {
+        let open = self.advance().span;
+        let first = self.bracketed(Self::conditional)?;
+        let mut height = self.height;
+        let last = if self.take(Punct::Ellipsis) {
+            let last = self.bracketed(Self::conditional)?;
+            height = height.max(self.height);
+            Some(Box::new(last))
+        } else {
+            None
+        };
+        self.close(Punct::RightBracket, open)?;
+        self.expect(Punct::Equal, "after the designator")?;
+        let value = self.initializer_clause()?;
+        self.link(height)?;
+        let kind = ExprKind::ArrayDesignator {
+            first: Box::new(first),
+            last,
+            value: Box::new(value),
+        };
+        Ok(spanning(kind, open, self.last_span()))
     }
 
     fn lambda(&mut self) -> Parsed<Expr> {

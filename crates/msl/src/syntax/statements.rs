@@ -66,7 +66,7 @@ impl Parser<'_> {
         let depth = self.names.depth();
         if self.statement(statements).is_err() {
             self.names.close_to(depth);
-            self.recover();
+            self.recover(before);
             if self.position == before && !self.unwinding && !self.at(Punct::RightBrace) {
                 self.advance();
             }
@@ -472,8 +472,9 @@ impl Parser<'_> {
                     break;
                 }
                 if parser.at_word(word::CASE) || parser.at_word(word::DEFAULT) {
+                    let before = parser.position;
                     if parser.case_label(&mut arms).is_err() {
-                        parser.recover();
+                        parser.recover(before);
                     }
                 } else if let Some(arm) = arms.last_mut() {
                     parser.statement_or_recover(&mut arm.body);

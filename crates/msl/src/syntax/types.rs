@@ -1,11 +1,12 @@
 //! Types, and the specifiers that declarations start with.
 
 use super::ast::{
-    AddressSpace, Attribute, Ident, Item, Name, Path, PathSegment, Template, TypeExpr, TypeExprKind,
+    AddressSpace, Attribute, Ident, Item, Name, Path, PathSegment, Template, TemplateArg, TypeExpr,
+    TypeExprKind,
 };
 use super::lookahead::{is_arithmetic_word, is_restrict};
 use super::parser::{Parsed, Parser};
-use super::scope::{NameKind, ScopeId};
+use super::scope::{Entry, NameKind, ScopeId};
 use super::token::{Punct, Symbol, TokenKind, is_reserved, word};
 use crate::diag::{Diagnostic, Span};
 
@@ -334,14 +335,17 @@ impl Parser<'_> {
     }
 
     fn named_type(&mut self) -> Parsed<TypeExpr> {
-        let path = self.path("the name of a type")?.path;
+        if self.at_word(word::DECLTYPE) {
+            return self.decltype();
+        }
+        let path = self.type_path("the name of a type")?.path;
         Ok(TypeExpr {
             span: path.span,
             kind: TypeExprKind::Path(path),
         })
     }
 
-    /// Parses `decltype(expression)`.
+    /// Parses `decltype(expression)`, or `decltype(expression)::name`.
     pub(super) fn decltype(&mut self) -> Parsed<TypeExpr> {
         let start = self.advance().span;
         let open = self.expect(Punct::LeftParen, "after `decltype`")?.span;
@@ -351,9 +355,26 @@ impl Parser<'_> {
             Ok(inner)
         })?;
         self.link(0)?;
+        let span = self.span_from(start);
+        if !self.take(Punct::ColonColon) {
+            return Ok(TypeExpr {
+                kind: TypeExprKind::Decltype(Box::new(inner)),
+                span,
+            });
+        }
+        let height = self.height;
+        let mut path = self.path("a name")?.path;
+        self.link(height)?;
+        let ident = Ident {
+            name: Name::from("decltype"),
+            span,
+        };
+        let args = Some(vec![TemplateArg::Expr(inner)]);
+        path.segments.insert(0, PathSegment { ident, args });
+        path.span = self.span_from(start);
         Ok(TypeExpr {
-            kind: TypeExprKind::Decltype(Box::new(inner)),
-            span: self.span_from(start),
+            span: path.span,
+            kind: TypeExprKind::Path(path),
         })
     }
 
@@ -387,10 +408,15 @@ impl Parser<'_> {
     /// Whether the name of the class that we are in is next, as that of a constructor.
     fn constructor_ahead(&self) -> bool {
         let name = self.peek().word();
+        let mut after = self.position + 1;
+        if name.is_some() && name == self.class && self.token_at(after).is(Punct::Less) {
+            let class = Some(Entry::TYPE.template(true));
+            after = self.template_args_ahead(after, class).unwrap_or(after);
+        }
         let inside = name.is_some()
             && name == self.class
-            && self.ahead(1).is(Punct::LeftParen)
-            && !self.ahead(2).is(Punct::Star);
+            && self.token_at(after).is(Punct::LeftParen)
+            && !self.token_at(after + 1).is(Punct::Star);
         let outside = name.is_some()
             && self.ahead(1).is(Punct::ColonColon)
             && self.ahead(2).word() == name

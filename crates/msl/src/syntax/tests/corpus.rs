@@ -14,14 +14,28 @@ fn kernel_files(directory: &Path, files: &mut Vec<PathBuf>) {
         let path = entry.path();
         if path.is_dir() {
             kernel_files(&path, files);
-        } else if path.extension().is_some_and(|e| e == "metal" || e == "h") {
+        } else if is_kernel_file(&path) {
             files.push(path);
         }
     }
 }
 
+fn is_kernel_file(path: &Path) -> bool {
+    let ends = |suffix| path.to_string_lossy().ends_with(suffix);
+    // Some are parts of others that cannot stand alone.
+    (ends(".metal") || ends(".h"))
+        && !ends("_common.metal")
+        && !ends("_nax.h")
+        && !ends("conv/loader.h")
+        && !path.to_string_lossy().contains("loader_channel")
+}
+
 /// Finds a file beside the including one or in a directory above it.
 fn resolve(including: &str, path: &str) -> Option<(String, String)> {
+    // Headers of Metal 4.
+    if path == "metal_tensor" || path.starts_with("MetalPerformancePrimitives/") {
+        return Some((path.to_string(), String::new()));
+    }
     Path::new(including)
         .ancestors()
         .skip(1)
