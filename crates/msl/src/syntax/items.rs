@@ -461,7 +461,8 @@ impl Parser<'_> {
             (None, Some(base), _) => Some(self.declared_type(base.clone(), declarator.parts)),
             (None, None, conversion) => conversion,
         };
-        if result.is_none() && !self.is_constructor(&name.ident, name.owner.as_ref()) {
+        let is_constructor = result.is_none();
+        if is_constructor && !self.is_constructor(&name.ident, name.owner.as_ref()) {
             let text = &name.ident.name;
             self.refuse(
                 Diagnostic::error(
@@ -499,7 +500,8 @@ impl Parser<'_> {
             body: None,
             member_initials: Vec::new(),
             template,
-            specialization: name.args,
+            // `S<T>()` in a class template `S` is a constructor as well.
+            specialization: name.args.filter(|_| !is_constructor),
             is_kernel: specifiers.is_kernel || marked,
             is_constexpr: specifiers.is_constexpr,
             is_static: specifiers.is_static,

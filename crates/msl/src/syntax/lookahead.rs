@@ -139,22 +139,22 @@ impl Parser<'_> {
             // be a well-formed list, and whether what follows that fits a template.
             None => {
                 let end = self.angles_ahead(position, false)?;
-                let fits = match self.token_at(end).kind {
-                    TokenKind::Punct(
-                        Punct::LeftParen
-                        | Punct::ColonColon
-                        | Punct::LeftBrace
-                        | Punct::RightParen
-                        | Punct::Comma
-                        | Punct::Semicolon
-                        | Punct::Greater
-                        | Punct::Star
-                        | Punct::Amp
-                        | Punct::Ellipsis,
-                    ) => true,
-                    TokenKind::Word(_) => true,
-                    _ => false,
-                };
+                let fits = matches!(
+                    self.token_at(end).kind,
+                    TokenKind::Word(_)
+                        | TokenKind::Punct(
+                            Punct::LeftParen
+                                | Punct::ColonColon
+                                | Punct::LeftBrace
+                                | Punct::RightParen
+                                | Punct::Comma
+                                | Punct::Semicolon
+                                | Punct::Greater
+                                | Punct::Star
+                                | Punct::Amp
+                                | Punct::Ellipsis
+                        )
+                );
                 fits.then_some(end)
             }
         }

@@ -82,12 +82,11 @@ impl Parser<'_> {
             TokenKind::Word(_) => self.ahead(2),
             _ => next,
         };
-        let is_type = introduces_type
-            && matches!(
-                after.kind,
-                TokenKind::Punct(Punct::Comma | Punct::Greater | Punct::Equal | Punct::Ellipsis)
-            )
-            || introduces_type && next.is(Punct::Ellipsis);
+        let ends = matches!(
+            after.kind,
+            TokenKind::Punct(Punct::Comma | Punct::Greater | Punct::Equal | Punct::Ellipsis)
+        );
+        let is_type = introduces_type && (ends || next.is(Punct::Ellipsis));
         if is_type {
             self.advance();
             let is_pack = self.take(Punct::Ellipsis);
