@@ -4,7 +4,7 @@ use super::ast::{
     AddressSpace, Attribute, Expr, Ident, Name, Param, Path, TemplateArg, TypeExpr, TypeExprKind,
 };
 use super::lookahead::is_qualifier;
-use super::parser::{Parsed, Parser};
+use super::parser::{Parsed, Parser, Stop};
 use super::scope::Entry;
 use super::token::{Flags, Punct, Symbol, TokenKind, is_reserved, word};
 use super::types::{Qualifiers, SpecifierSet, address_space};
@@ -234,7 +234,6 @@ impl Parser<'_> {
         let token = self.peek();
         match token.kind {
             TokenKind::Word(word::OPERATOR) => self.operator_name(None).map(Some),
-            TokenKind::Word(name) if is_reserved(name) && place == Place::Param => Ok(None),
             TokenKind::Punct(Punct::ColonColon) if place == Place::Item => self.item_name(),
             TokenKind::Word(name) if !is_reserved(name) => {
                 let next = self.ahead(1);
@@ -255,9 +254,28 @@ impl Parser<'_> {
                 token.span,
                 "destructors are not supported",
             ))),
+            TokenKind::Word(_) => Err(match self.name("a name") {
+                Ok(_) => Stop,
+                Err(stop) => stop,
+            }),
             _ if place == Place::Param => Ok(None),
+            _ if self.last_word_is_qualifier() => {
+                let span = self.last_span();
+                let found = self.describe(token);
+                let text = self.text_of(self.token_at(self.position.saturating_sub(1)));
+                Err(self.error(
+                    Diagnostic::error(span, format!("expected a name before {found}"))
+                        .with_hint(format!("`{text}` is a reserved word, and cannot be a name")),
+                ))
+            }
             _ => Err(self.expected("a name")),
         }
+    }
+
+    fn last_word_is_qualifier(&self) -> bool {
+        let last = self.position.checked_sub(1).map(|at| self.token_at(at));
+        last.and_then(|token| token.word())
+            .is_some_and(is_qualifier)
     }
 
     /// A name with `Class::` or template arguments.

@@ -4,9 +4,9 @@ use super::ast::{
     Attribute, Expr, ExprKind, Function, Item, ItemKind, Template, TypeExpr, TypeExprKind, Variable,
 };
 use super::declarators::{Declarator, DeclaratorPart, DeclaredName, FunctionPart, Place};
-use super::parser::{Parsed, Parser};
+use super::parser::{Parsed, Parser, Stop};
 use super::scope::{Entry, NameKind};
-use super::token::{Punct, TokenKind, is_reserved, word};
+use super::token::{Flags, Punct, TokenKind, is_reserved, word};
 use super::types::{SpecifierSet, Specifiers};
 use crate::diag::{Diagnostic, Span};
 
@@ -247,11 +247,14 @@ impl Parser<'_> {
             let at_end = self.at(Punct::Semicolon);
             self.finish_definition(&mut defined, &mut specifiers, &mut template);
             items.push(defined);
-            if at_end || !self.declarator_follows() {
+            if at_end || !self.declarator_follows(specifiers.is_typedef) {
                 return self.semicolon("this definition");
             }
         } else if self.at(Punct::Semicolon) && specifiers.ty.is_some() {
             return self.nameless_declaration(place, &specifiers);
+        }
+        if self.call_at_program_scope(place, &specifiers) {
+            return Err(self.refuse_call(&specifiers));
         }
         if specifiers.is_typedef {
             return self.typedef(start, specifiers, items);
@@ -297,12 +300,49 @@ impl Parser<'_> {
         }
     }
 
+    /// Whether `name(` stands where a declaration should, and `name` is no type.
+    fn call_at_program_scope(&self, place: Place, specifiers: &Specifiers) -> bool {
+        let Some(TypeExprKind::Path(path)) = specifiers.ty.as_ref().map(|ty| &ty.kind) else {
+            return false;
+        };
+        let plain = place == Place::Item && self.at(Punct::LeftParen) && path.segments.len() == 1;
+        let name = path.segments.first().map(|segment| &segment.ident.name);
+        let symbol = name.and_then(|name| self.interner.find(name));
+        let entry = symbol.and_then(|symbol| self.names.find(symbol));
+        let reserved = symbol.is_some_and(is_reserved);
+        plain && !reserved && entry.is_none_or(|entry| entry.kind != NameKind::Type)
+    }
+
+    fn refuse_call(&mut self, specifiers: &Specifiers) -> Stop {
+        let text = self
+            .interner
+            .name_at(self.token_at(self.position.saturating_sub(1)));
+        self.error(
+            Diagnostic::error(
+                specifiers.span,
+                format!("expected a declaration, found `{text}(`"),
+            )
+            .with_hint(format!(
+                "a function needs its result type before its name; \
+                 if `{text}` is meant to be a macro, it is not defined"
+            )),
+        )
+    }
+
     /// Whether a declarator can start with the next token.
-    fn declarator_follows(&self) -> bool {
-        match self.peek().kind {
-            TokenKind::Word(name) => {
-                !is_reserved(name) && !self.peek().flags.has(super::token::Flags::LINE_START)
-            }
+    fn declarator_follows(&self, is_typedef: bool) -> bool {
+        let token = self.peek();
+        let on_the_line = !token.flags.has(Flags::LINE_START);
+        match token.kind {
+            TokenKind::Word(name) if is_reserved(name) => false,
+            TokenKind::Word(_) if on_the_line || is_typedef => true,
+            // On a line of its own, it could as well be the next declaration after a missing `;`.
+            TokenKind::Word(_) => matches!(
+                self.ahead(1).kind,
+                TokenKind::Punct(
+                    Punct::Semicolon | Punct::Comma | Punct::Equal | Punct::LeftBracket
+                )
+            ),
             TokenKind::Punct(Punct::Star | Punct::Amp | Punct::LeftParen) => true,
             _ => false,
         }
@@ -568,7 +608,7 @@ impl Parser<'_> {
             if self.at(Punct::Semicolon) || self.at(Punct::Comma) {
                 return Ok(false);
             }
-            if self.peek().flags.has(super::token::Flags::LINE_START) {
+            if self.peek().flags.has(Flags::LINE_START) {
                 return Ok(false);
             }
             return Err(self.expected("`{` or `;` after the parameters"));
@@ -619,7 +659,10 @@ impl Parser<'_> {
                 return Err(self.expected("`{` with the body of the constructor"));
             }
         }
-        function.body = Some(self.block()?);
+        let outer = self.function_start.replace(function.name.span);
+        let body = self.block();
+        self.function_start = outer;
+        function.body = Some(body?);
         Ok(())
     }
 
@@ -635,6 +678,10 @@ impl Parser<'_> {
             format!("the function `{text}` is defined inside another function"),
         )
         .with_hint("is a `}` missing above?");
+        let error = match self.function_start {
+            Some(span) => error.with_related(span, "this function is not closed yet"),
+            None => error,
+        };
         let stop = self.error(error);
         self.position = first;
         self.unwinding = true;

@@ -466,7 +466,8 @@ impl Parser<'_> {
     /// the arguments of an initialiser.
     pub(super) fn params_ahead(&self, position: usize) -> bool {
         let first = self.token_at(position + 1);
-        if first.is(Punct::RightParen) || first.is(Punct::Ellipsis) {
+        if first.is(Punct::RightParen) || first.is(Punct::Ellipsis) || first.kind == TokenKind::End
+        {
             return true;
         }
         if first.is(Punct::LeftBracket) && self.token_at(position + 2).is(Punct::LeftBracket) {
@@ -477,9 +478,13 @@ impl Parser<'_> {
         };
         let next = self.token_at(ahead.end);
         match next.kind {
-            TokenKind::Word(name) => !is_reserved(name) || name == word::ATTRIBUTE,
+            TokenKind::Word(name) => ahead.certainty == Certainty::Known || !is_reserved(name),
             TokenKind::Punct(Punct::Comma | Punct::RightParen | Punct::Ellipsis) => {
+                // A body after it leaves no doubt, even if no such type is known.
                 ahead.certainty == Certainty::Known
+                    || self
+                        .group_ahead(position)
+                        .is_some_and(|end| self.token_at(end).is(Punct::LeftBrace))
             }
             TokenKind::Punct(Punct::LeftParen) => {
                 ahead.certainty == Certainty::Known && self.declarator_in_parens(ahead.end)

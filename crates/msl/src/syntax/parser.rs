@@ -42,6 +42,8 @@ pub struct Parser<'a> {
     pub(super) unwinding: bool,
     /// The class whose members are being parsed.
     pub(super) class: Option<Symbol>,
+    /// The name of the function whose body is being parsed.
+    pub(super) function_start: Option<Span>,
     /// A `template <...>` has been read, and what it declares has not been named yet.
     pub(super) declares_template: bool,
     /// The same for functions and variables, which are named later than structs.
@@ -78,6 +80,7 @@ pub fn parse(
         greater_closes: false,
         unwinding: false,
         class: None,
+        function_start: None,
         declares_template: false,
         declares_template_value: false,
         method_templates: HashSet::new(),
@@ -200,7 +203,7 @@ impl Parser<'_> {
         if self.at(punct) {
             return Ok(self.advance());
         }
-        Err(self.expected(&format!("`{}` {place}", punct.text())))
+        Err(self.missing(&format!("`{}` {place}", punct.text())))
     }
 
     /// Reads the bracket that closes the one at `open`.
@@ -294,6 +297,16 @@ impl Parser<'_> {
         } else {
             token.span
         };
+        self.error(Diagnostic::error(
+            place,
+            format!("expected {what}, found {found}"),
+        ))
+    }
+
+    /// Reports that something is missing before the next token.
+    pub(super) fn missing(&mut self, what: &str) -> Stop {
+        let found = self.describe(self.peek());
+        let place = self.gap();
         self.error(Diagnostic::error(
             place,
             format!("expected {what}, found {found}"),
@@ -422,7 +435,7 @@ impl Parser<'_> {
         while !self.at_end() {
             let token = self.peek();
             match token.kind {
-                TokenKind::Punct(Punct::Semicolon) if open == 0 => {
+                TokenKind::Punct(Punct::Semicolon) => {
                     self.advance();
                     if !self.rest_of_line_closes() {
                         return;

@@ -199,9 +199,8 @@ impl Parser<'_> {
         let span = self.peek().span;
         let text = self.interner.text(name);
         let error = match name {
-            word::ELSE => Diagnostic::error(span, "this `else` has no `if`").with_hint(
-                "is there a `;` before it, or are braces missing around several statements?",
-            ),
+            word::ELSE => Diagnostic::error(span, "this `else` has no `if`")
+                .with_hint("is there a `;` right after the condition, or are braces missing?"),
             word::CASE | word::DEFAULT => Diagnostic::error(
                 span,
                 format!("`{text}` must stand directly in the braces of a `switch`"),

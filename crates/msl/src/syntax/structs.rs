@@ -63,7 +63,7 @@ impl Parser<'_> {
                     None,
                 ));
             }
-            return Err(self.expected("`{`"));
+            return Err(self.missing("`{`"));
         }
         let scope = match symbol {
             Some(symbol) => {
@@ -78,7 +78,7 @@ impl Parser<'_> {
                 self.bases(&mut result, scope)?;
             }
             if !self.at(Punct::LeftBrace) {
-                return Err(self.expected("`{`"));
+                return Err(self.missing("`{`"));
             }
             self.names.open_again(scope);
             self.declares_template_value = false;
@@ -197,7 +197,7 @@ impl Parser<'_> {
             if path.is_some() && !is_class && underlying.is_none() {
                 return Ok((ty, None));
             }
-            return Err(self.expected("`{`"));
+            return Err(self.missing("`{`"));
         }
         let scope = match &name {
             Some((symbol, _)) => self

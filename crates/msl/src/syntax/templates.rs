@@ -82,11 +82,8 @@ impl Parser<'_> {
             TokenKind::Word(_) => self.ahead(2),
             _ => next,
         };
-        let ends = matches!(
-            after.kind,
-            TokenKind::Punct(Punct::Comma | Punct::Greater | Punct::Equal | Punct::Ellipsis)
-        );
-        let is_type = introduces_type && (ends || next.is(Punct::Ellipsis));
+        let qualified = after.is(Punct::ColonColon) || after.is(Punct::Less);
+        let is_type = introduces_type && !qualified;
         if is_type {
             self.advance();
             let is_pack = self.take(Punct::Ellipsis);

@@ -64,6 +64,11 @@ impl Interner {
         self.names.get(symbol.index()).map_or("", |name| name)
     }
 
+    /// The spelling of a word, or nothing for other tokens.
+    pub fn name_at(&self, token: Token) -> &str {
+        token.word().map_or("", |symbol| self.text(symbol))
+    }
+
     /// The spelling of a symbol, shared.
     pub fn name(&self, symbol: Symbol) -> Name {
         self.names

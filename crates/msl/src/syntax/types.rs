@@ -7,7 +7,7 @@ use super::ast::{
 use super::lookahead::{is_arithmetic_word, is_restrict};
 use super::parser::{Parsed, Parser};
 use super::scope::{Entry, NameKind, ScopeId};
-use super::token::{Punct, Symbol, TokenKind, is_reserved, word};
+use super::token::{Flags, Punct, Symbol, TokenKind, is_reserved, word};
 use crate::diag::{Diagnostic, Span};
 
 /// What a declaration starts with.
@@ -172,6 +172,10 @@ impl Parser<'_> {
         loop {
             let token = self.peek();
             let typed = result.ty.is_some() || arithmetic.is_some();
+            if result.defined.is_some() && token.flags.has(Flags::LINE_START) {
+                // Most likely the `;` after the definition is missing.
+                break;
+            }
             let Some(name) = token.word() else {
                 match token.kind {
                     TokenKind::Punct(Punct::ColonColon) if !typed => {

@@ -212,11 +212,11 @@ struct S {
 }
 kernel void f() {}
 "), @r#"
-    error: expected a name, found `void`
-      ┌─ test.metal:4:8
+    error: expected `;` after this definition
+      ┌─ test.metal:3:2
       │
-    4 │ kernel void f() {}
-      │        ^^^^
+    3 │ }
+      │  ^ add `;` here
     "#);
 }
 
@@ -323,17 +323,21 @@ fn reserved_name() {
 int device = 1;
 void f(int while) {}
 "), @r#"
-    error: expected a name, found `=`
-      ┌─ test.metal:1:12
+    error: expected a name before `=`
+      ┌─ test.metal:1:5
       │
     1 │ int device = 1;
-      │            ^
+      │     ^^^^^^
+      │
+      = hint: `device` is a reserved word, and cannot be a name
 
-    error: expected `(` or `{` after the type, found `while`
+    error: expected a name, found `while`
       ┌─ test.metal:2:12
       │
     2 │ void f(int while) {}
       │            ^^^^^
+      │
+      = hint: a reserved word cannot be a name
     "#);
 }
 
@@ -398,7 +402,7 @@ void f() {
     4 │   else
       │   ^^^^
       │
-      = hint: is there a `;` before it, or are braces missing around several statements?
+      = hint: is there a `;` right after the condition, or are braces missing?
     "#);
 }
 
@@ -502,11 +506,13 @@ fn no_result_type() {
     insta::assert_snapshot!(errors("\
 foo(int x) { return x; }
 "), @r#"
-    error: expected a name, found `(`
-      ┌─ test.metal:1:4
+    error: expected a declaration, found `foo(`
+      ┌─ test.metal:1:1
       │
     1 │ foo(int x) { return x; }
-      │    ^
+      │ ^^^
+      │
+      = hint: a function needs its result type before its name; if `foo` is meant to be a macro, it is not defined
     "#);
 }
 
@@ -740,6 +746,22 @@ float4 w = (float4){1};
       │         -    ^
       │         │     
       │         to match this `{`
+
+    error: expected `]`, found `=`
+      ┌─ test.metal:3:9
+      │
+    3 │ int z[3 = {1};
+      │      -  ^
+      │      │   
+      │      to match this `[`
+
+    error: compound literals are C, not C++
+      ┌─ test.metal:4:12
+      │
+    4 │ float4 w = (float4){1};
+      │            ^^^^^^^^
+      │
+      = hint: write the type without parentheses: `T{...}`
     "#);
 }
 
@@ -754,6 +776,9 @@ void g() {
     error: the function `g` is defined inside another function
       ┌─ test.metal:3:6
       │
+    1 │ void f() {
+      │      - this function is not closed yet
+    2 │   int x;
     3 │ void g() {
       │      ^
       │
@@ -823,11 +848,13 @@ fn template_list() {
 template <typename T void f(T x);
 vec<float, 4 v;
 "), @r#"
-    error: expected a name, found `void`
+    error: expected `>`, found `void`
       ┌─ test.metal:1:22
       │
     1 │ template <typename T void f(T x);
-      │                      ^^^^
+      │          -           ^^^^
+      │          │            
+      │          to match this `<`
 
     error: expected `>`, found `v`
       ┌─ test.metal:2:14
@@ -859,14 +886,6 @@ void h(x) {}
       │       -      ^^^
       │       │       
       │       to match this `(`
-
-    error: expected `;` after this declaration
-      ┌─ test.metal:3:10
-      │
-    3 │ void h(x) {}
-      │          ^- found `{`
-      │          │ 
-      │          add `;` here
     "#);
 }
 
@@ -985,10 +1004,10 @@ enum class E
 int x;
 "), @r#"
     error: expected `{`, found `int`
-      ┌─ test.metal:2:1
+      ┌─ test.metal:1:13
       │
-    2 │ int x;
-      │ ^^^
+    1 │ enum class E
+      │             ^
     "#);
 }
 
@@ -1009,7 +1028,7 @@ struct S { S operator.(int); S operator new(int); };
 fn end_of_file() {
     insta::assert_snapshot!(errors("\
 void f("), @r#"
-    error: expected an expression, found the end of the file
+    error: expected the type of a parameter, found the end of the file
       ┌─ test.metal:1:8
       │
     1 │ void f(
