@@ -203,11 +203,13 @@ impl Names {
         is_template: bool,
     ) -> ScopeId {
         let current = self.current();
-        let known = self
-            .scopes
-            .get(current.0)
-            .and_then(|scope| scope.names.get(&name))
-            .and_then(|entry| entry.inside);
+        let in_scope = |id: usize| {
+            let entry = self.scopes.get(id)?.names.get(&name)?;
+            entry.inside
+        };
+        // A program may add to `metal`, which is built in.
+        let built_in = self.open.get(1) == Some(&current) && kind == NameKind::Namespace;
+        let known = in_scope(current.0).or_else(|| in_scope(0).filter(|_| built_in));
         let inside = known.unwrap_or_else(|| self.add(false));
         let entry = Entry {
             kind,
