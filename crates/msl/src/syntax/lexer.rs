@@ -256,32 +256,38 @@ impl Lexer<'_> {
     }
 
     fn punct(&mut self, first: u8) -> Option<Punct> {
-        if !first.is_ascii_punctuation() {
-            return None;
-        }
-        let mut text = [0u8; 3];
-        let mut ends = [0usize; 3];
+        let single = Punct::from_byte(first)?;
         let start = self.position;
-        for (byte, end) in text.iter_mut().zip(ends.iter_mut()) {
-            if self.at_end() || !self.peek().is_ascii_punctuation() {
+        self.position += 1;
+        let joins = |byte| {
+            matches!(
+                byte,
+                b'=' | b':' | b'.' | b'>' | b'<' | b'&' | b'|' | b'+' | b'-' | b'#' | b'*'
+            )
+        };
+        // Most operators are one byte long, and brackets all are.
+        if !joins(self.peek()) {
+            return Some(single);
+        }
+        let mut text = [first, 0, 0];
+        let mut ends = [self.position; 3];
+        for (byte, end) in text.iter_mut().zip(ends.iter_mut()).skip(1) {
+            if !joins(self.peek()) {
                 break;
             }
             *byte = self.peek();
             self.position += 1;
             *end = self.position;
         }
-        self.position = start;
-        for length in (1..=3).rev() {
-            let candidate = text
-                .get(..length)
-                .and_then(|bytes| std::str::from_utf8(bytes).ok())
-                .and_then(Punct::from_text);
+        for length in [3, 2] {
+            let candidate = text.get(..length).and_then(Punct::from_text);
             if let (Some(punct), Some(&end)) = (candidate, ends.get(length - 1)) {
                 self.position = end;
                 return Some(punct);
             }
         }
-        None
+        self.position = start + 1;
+        Some(single)
     }
 }
 

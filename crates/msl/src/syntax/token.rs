@@ -182,7 +182,6 @@ macro_rules! puncts {
 
         impl Punct {
             /// All of them.
-            #[cfg(test)]
             pub const ALL: &[Punct] = &[$(Punct::$name),*];
 
             /// The spelling.
@@ -191,12 +190,32 @@ macro_rules! puncts {
             }
 
             /// The one with exactly this spelling.
-            pub fn from_text(text: &str) -> Option<Punct> {
-                match text { $($text => Some(Punct::$name),)* _ => None }
+            pub fn from_text(text: &[u8]) -> Option<Punct> {
+                $(if text == $text.as_bytes() { return Some(Punct::$name); })*
+                None
+            }
+
+            /// The one whose spelling is this one byte.
+            pub fn from_byte(byte: u8) -> Option<Punct> {
+                SINGLE.get(byte as usize).copied().flatten()
             }
         }
     };
 }
+
+/// The operators and brackets of one byte, by that byte.
+static SINGLE: [Option<Punct>; 128] = {
+    let mut table = [None; 128];
+    let mut index = 0;
+    while index < Punct::ALL.len() {
+        let text = Punct::ALL[index].text().as_bytes();
+        if text.len() == 1 {
+            table[text[0] as usize] = Some(Punct::ALL[index]);
+        }
+        index += 1;
+    }
+    table
+};
 
 puncts! {
     LeftParen "(" RightParen ")" LeftBracket "[" RightBracket "]" LeftBrace "{" RightBrace "}"
@@ -315,7 +334,7 @@ mod tests {
     #[test]
     fn puncts_round_trip() {
         for &punct in Punct::ALL {
-            assert_eq!(Punct::from_text(punct.text()), Some(punct));
+            assert_eq!(Punct::from_text(punct.text().as_bytes()), Some(punct));
         }
     }
 }

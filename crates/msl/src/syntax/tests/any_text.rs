@@ -321,11 +321,14 @@ fn long_texts_take_linear_time() {
     let statement =
         "x[i] = a * b + c(d, 1.0f) - (float)y; if (i < n) { z += vec<float, 4>(1).x; }\n";
     let text = format!("void f() {{\n{}}}", statement.repeat(20_000));
-    let start = std::time::Instant::now();
-    let (_, _, report) = parse("long.metal", &text, &Options::default());
-    assert!(!report.has_errors());
-    let rate = text.len() as f64 / start.elapsed().as_secs_f64() / 1e6;
-    println!("{rate:.1} MB/s");
+    let mut best = f64::INFINITY;
+    for _ in 0..5 {
+        let start = std::time::Instant::now();
+        let (_, _, report) = parse("long.metal", &text, &Options::default());
+        best = best.min(start.elapsed().as_secs_f64());
+        assert!(!report.has_errors());
+    }
+    println!("{:.1} MB/s", text.len() as f64 / best / 1e6);
     // Garbage is not slower by more than a factor.
     for piece in [
         "a<",

@@ -401,8 +401,10 @@ fn types() {
                 "namespace a::b { struct S {}; } using namespace a; b::S s; using a::b::S; S t;",
                 "namespace a { namespace b { struct S {  } } }\nusing namespace a;\nvar s: b::S;\nusing a::b::S;\nvar t: S;",
             ),
-            ("namespace metal { struct S {}; } metal::S s; metal::vec<float, 4> v;",
-             "namespace metal { struct S {  } }\nvar s: metal::S;\nvar v: metal::vec<float, =4>;"),
+            (
+                "namespace metal { struct S {}; } metal::S s; metal::vec<float, 4> v;",
+                "namespace metal { struct S {  } }\nvar s: metal::S;\nvar v: metal::vec<float, =4>;",
+            ),
             ("namespace { int x; }", "namespace _ { var x: int; }"),
             (
                 "using F = float(int, half); using P = device float*;",
