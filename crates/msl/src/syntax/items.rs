@@ -1,9 +1,10 @@
 //! Declarations: functions and variables, namespaces, `using`, at every scope.
 
 use super::ast::{
-    Attribute, Expr, ExprKind, Function, Item, ItemKind, Template, TypeExpr, TypeExprKind, Variable,
+    Attribute, Expr, ExprKind, Item, ItemKind, Template, TypeExpr, TypeExprKind, Variable,
 };
-use super::declarators::{Declarator, DeclaratorPart, DeclaredName, FunctionPart, Place};
+use super::declarators::{Declarator, DeclaratorPart, DeclaredName, Place};
+use super::functions::DeclarationHead;
 use super::parser::{Parsed, Parser, Stop};
 use super::scope::{Entry, NameKind};
 use super::token::{Flags, Punct, TokenKind, is_reserved, word};
@@ -185,7 +186,7 @@ impl Parser<'_> {
         self.attributes(&mut attributes)?;
         self.expect(Punct::Equal, "with the type that the name stands for")?;
         let is_template = template.is_some();
-        let mut ty = self.type_name_or_definition()?;
+        let mut ty = self.type_only()?;
         let declarator = self.abstract_declarator()?;
         ty = self.declared_type(ty, declarator.parts);
         let inside = self.scope_of(&ty);
@@ -206,10 +207,6 @@ impl Parser<'_> {
 
     fn using_alias_ahead(&self) -> bool {
         self.at(Punct::Equal) || self.at_attribute() || self.at_word(word::ATTRIBUTE)
-    }
-
-    fn type_name_or_definition(&mut self) -> Parsed<TypeExpr> {
-        self.type_only()
     }
 
     /// Parses `static_assert(condition, "message");`.
@@ -251,7 +248,7 @@ impl Parser<'_> {
                 return self.semicolon("this definition");
             }
         } else if self.at(Punct::Semicolon) && specifiers.ty.is_some() {
-            return self.nameless_declaration(place, &specifiers);
+            return self.nameless_declaration(&specifiers);
         }
         if self.call_at_program_scope(place, &specifiers) {
             return Err(self.refuse_call(&specifiers));
@@ -263,17 +260,14 @@ impl Parser<'_> {
             let declarator = self.declarator(place)?;
             let is_function = matches!(declarator.parts.first(), Some(DeclaratorPart::Function(_)));
             if is_function {
-                let template = template.clone();
-                let ended = self.function(
+                let head = DeclarationHead {
                     place,
                     first,
                     start,
-                    &specifiers,
-                    declarator,
-                    template,
-                    items,
-                )?;
-                if ended {
+                    specifiers: &specifiers,
+                    template: template.as_ref(),
+                };
+                if self.function(&head, declarator, items)? {
                     return Ok(());
                 }
             } else {
@@ -349,10 +343,9 @@ impl Parser<'_> {
     }
 
     /// A declaration that names nothing: `struct X;` is one that may.
-    fn nameless_declaration(&mut self, place: Place, specifiers: &Specifiers) -> Parsed<()> {
+    fn nameless_declaration(&mut self, specifiers: &Specifiers) -> Parsed<()> {
         let span = specifiers.span;
         self.advance();
-        let _ = place;
         self.refuse(
             Diagnostic::error(span, "this declares nothing")
                 .with_hint("is a name missing, or a `(` for a call?"),
@@ -468,223 +461,5 @@ impl Parser<'_> {
             }));
         }
         Ok(None)
-    }
-
-    /// Makes a function of a declarator, and parses its body. True if it has one, so that the
-    /// declaration is over.
-    #[allow(clippy::too_many_arguments)]
-    fn function(
-        &mut self,
-        place: Place,
-        first: usize,
-        start: Span,
-        specifiers: &Specifiers,
-        mut declarator: Declarator,
-        template: Option<Template>,
-        items: &mut Vec<Item>,
-    ) -> Parsed<bool> {
-        let DeclaratorPart::Function(part) = declarator.parts.remove(0) else {
-            return Ok(false);
-        };
-        let FunctionPart {
-            params,
-            is_const,
-            object_space,
-            trailing,
-            close,
-        } = part;
-        let Some(name) = declarator.name else {
-            return Err(self.expected("a name"));
-        };
-        let result = match (trailing, &specifiers.ty, name.conversion) {
-            (Some(trailing), ..) => Some(trailing),
-            (None, Some(base), _) => Some(self.declared_type(base.clone(), declarator.parts)),
-            (None, None, conversion) => conversion,
-        };
-        let is_constructor = result.is_none();
-        if is_constructor && !self.is_constructor(&name.ident, name.owner.as_ref()) {
-            let text = &name.ident.name;
-            self.refuse(
-                Diagnostic::error(
-                    name.ident.span,
-                    format!("the function `{text}` has no result type"),
-                )
-                .with_hint("write `void` before its name if it returns nothing"),
-            );
-        }
-        let is_template = std::mem::take(&mut self.declares_template_value);
-        if let (Some(symbol), None) = (name.symbol, &name.owner) {
-            let constructor = Some(symbol) == self.class;
-            if !constructor {
-                self.names
-                    .declare(symbol, Entry::VALUE.template(is_template));
-            }
-            if is_template && self.class.is_some() {
-                self.method_templates.insert(symbol);
-            }
-        }
-        let mut attributes = specifiers.attributes.clone();
-        attributes.extend(declarator.attributes);
-        let marked = attributes.iter().any(|a| &*a.name.name == "kernel");
-        attributes.retain(|a| &*a.name.name != "kernel");
-        self.refuse_stages(&attributes);
-        let owner_scope = name
-            .owner
-            .as_ref()
-            .and_then(|owner| self.scope_of_path(owner));
-        let mut function = Function {
-            name: name.ident,
-            owner: name.owner,
-            result,
-            params,
-            body: None,
-            member_initials: Vec::new(),
-            template,
-            // `S<T>()` in a class template `S` is a constructor as well.
-            specialization: name.args.filter(|_| !is_constructor),
-            is_kernel: specifiers.is_kernel || marked,
-            is_constexpr: specifiers.is_constexpr,
-            is_static: specifiers.is_static,
-            is_const,
-            object_space,
-            is_defaulted: false,
-            is_deleted: false,
-            attributes,
-            span: start.to(close),
-        };
-        let ended = self.function_body(place, first, &mut function, owner_scope)?;
-        items.push(Item {
-            span: self.span_from(start),
-            kind: ItemKind::Function(Box::new(function)),
-        });
-        Ok(ended)
-    }
-
-    fn is_constructor(&self, name: &super::ast::Ident, owner: Option<&super::ast::Path>) -> bool {
-        let class = match owner {
-            Some(owner) => owner.segments.last().map(|s| s.ident.name.clone()),
-            None => self.class.map(|class| self.interner.name(class)),
-        };
-        class.is_some_and(|class| class == name.name)
-    }
-
-    fn refuse_stages(&mut self, attributes: &[Attribute]) {
-        for attribute in attributes {
-            if matches!(
-                &*attribute.name.name,
-                "vertex" | "fragment" | "mesh" | "object" | "intersection" | "tile"
-            ) {
-                let text = &attribute.name.name;
-                let error = Diagnostic::error(
-                    attribute.name.span,
-                    format!("`{text}` functions are not supported"),
-                )
-                .with_hint("only compute kernels are: functions marked `kernel`");
-                self.refuse(error);
-            }
-        }
-    }
-
-    fn function_body(
-        &mut self,
-        place: Place,
-        first: usize,
-        function: &mut Function,
-        owner: Option<super::scope::ScopeId>,
-    ) -> Parsed<bool> {
-        if self.at(Punct::Equal) {
-            self.advance();
-            if self.take_word(word::DEFAULT) {
-                function.is_defaulted = true;
-            } else if self.take_word(word::DELETE) {
-                function.is_deleted = true;
-            } else {
-                return Err(self.expected("`default` or `delete`"));
-            }
-            return Ok(false);
-        }
-        let has_initials = self.at(Punct::Colon) && function.result.is_none();
-        if !self.at(Punct::LeftBrace) && !has_initials {
-            if self.at(Punct::Semicolon) || self.at(Punct::Comma) {
-                return Ok(false);
-            }
-            if self.peek().flags.has(Flags::LINE_START) {
-                return Ok(false);
-            }
-            return Err(self.expected("`{` or `;` after the parameters"));
-        }
-        if place == Place::Local {
-            return Err(self.function_inside_function(first, function));
-        }
-        let depth = self.names.depth();
-        if let Some(owner) = owner {
-            self.names.open_again(owner);
-        }
-        self.names.open_new(false);
-        self.declare_params(&function.params);
-        let class = self.class.take();
-        let result = self.body_with_initials(function);
-        self.class = class;
-        self.names.close_and_forget();
-        self.names.close_to(depth);
-        result.map(|()| true)
-    }
-
-    fn body_with_initials(&mut self, function: &mut Function) -> Parsed<()> {
-        if self.take(Punct::Colon) {
-            loop {
-                let path = self.declared_path("the name of a member")?.path;
-                let Some(member) = path.segments.into_iter().next_back() else {
-                    return Err(self.expected("the name of a member"));
-                };
-                let args = if self.at(Punct::LeftParen) {
-                    self.call_arguments()?
-                } else if self.at(Punct::LeftBrace) {
-                    let list = self.init_list()?;
-                    match list.kind {
-                        ExprKind::InitList(elements) => {
-                            elements.into_iter().map(|(_, element)| element).collect()
-                        }
-                        _ => Vec::new(),
-                    }
-                } else {
-                    return Err(self.expected("`(` with the member's initial value"));
-                };
-                function.member_initials.push((member.ident, args));
-                if !self.take(Punct::Comma) {
-                    break;
-                }
-            }
-            if !self.at(Punct::LeftBrace) {
-                return Err(self.expected("`{` with the body of the constructor"));
-            }
-        }
-        let outer = self.function_start.replace(function.name.span);
-        let body = self.block();
-        self.function_start = outer;
-        function.body = Some(body?);
-        Ok(())
-    }
-
-    /// A function's body inside a function: the `}` of the outer one is most likely missing.
-    fn function_inside_function(
-        &mut self,
-        first: usize,
-        function: &Function,
-    ) -> super::parser::Stop {
-        let text = &function.name.name;
-        let error = Diagnostic::error(
-            function.name.span,
-            format!("the function `{text}` is defined inside another function"),
-        )
-        .with_hint("is a `}` missing above?");
-        let error = match self.function_start {
-            Some(span) => error.with_related(span, "this function is not closed yet"),
-            None => error,
-        };
-        let stop = self.error(error);
-        self.position = first;
-        self.unwinding = true;
-        stop
     }
 }

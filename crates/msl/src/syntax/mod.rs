@@ -10,10 +10,14 @@ use crate::diag::{Report, Sources};
 
 pub mod ast;
 mod attributes;
+mod bad_token;
 mod builtin_names;
 mod condition;
 mod declarators;
+mod expansion;
 mod expressions;
+mod functions;
+mod headers;
 mod items;
 mod lexer;
 mod literal;

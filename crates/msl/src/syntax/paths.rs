@@ -3,7 +3,7 @@
 use super::ast::{Expr, ExprKind, Path, PathSegment, TemplateArg, TypeExpr, TypeExprKind};
 use super::parser::{Parsed, Parser};
 use super::scope::Entry;
-use super::token::{Flags, Punct, Symbol, is_reserved, word};
+use super::token::{Flags, Punct, Symbol, TokenKind, is_reserved, word};
 use crate::diag::Span;
 
 /// A parsed name, and what is known of it.
@@ -64,7 +64,9 @@ impl Parser<'_> {
                     || angles == Angles::Always
                     || angles == Angles::UnlessKnown && entry.is_none()
                     || entry.is_some_and(|e| e.is_template)
-                    || self.template_args_ahead(self.position, entry).is_some());
+                    || self
+                        .template_args_ahead(self.position, entry)
+                        .is_some_and(|end| self.ends_template_value(end)));
             let args = if listed {
                 let args = self.template_args()?;
                 height = self.height.max(height);
@@ -89,6 +91,14 @@ impl Parser<'_> {
             path: Path { segments, span },
             entry,
         })
+    }
+
+    /// Whether what stands at `position` can follow the template arguments of a value.
+    fn ends_template_value(&self, position: usize) -> bool {
+        !matches!(
+            self.token_at(position).kind,
+            TokenKind::Word(_) | TokenKind::Punct(Punct::Star | Punct::Amp)
+        )
     }
 
     /// Parses `<...>`.

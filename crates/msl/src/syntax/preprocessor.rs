@@ -3,13 +3,14 @@
 
 use std::collections::HashSet;
 
+use super::bad_token;
 use super::condition;
+use super::expansion::Expander;
+use super::headers::is_built_in_header;
 use super::lexer;
 use super::literal;
-use super::macros::{Expander, Macro, MacroTable};
-use super::token::{
-    BadToken, Flags, Interner, Punct, Symbol, Token, TokenKind, operator_word, word,
-};
+use super::macros::{Macro, MacroTable};
+use super::token::{Flags, Interner, Punct, Symbol, Token, TokenKind, operator_word, word};
 use crate::diag::{Diagnostic, Report, Source, Sources, Span};
 
 /// Finds the file that an `#include` names: given the including file and the path as written, the
@@ -132,54 +133,13 @@ fn finish(preprocessed: &mut Preprocessed) {
                 }
                 finished.push(token);
             }
-            TokenKind::Bad(bad) => preprocessed.report.push(bad_token(bad, token.span)),
+            TokenKind::Bad(bad) => preprocessed
+                .report
+                .push(bad_token::diagnostic(bad, token.span)),
             _ => finished.push(token),
         }
     }
     preprocessed.tokens = finished;
-}
-
-fn bad_token(bad: BadToken, span: Span) -> Diagnostic {
-    match bad {
-        BadToken::UnterminatedComment => {
-            Diagnostic::error(span, "this comment does not end").with_hint("end it with `*/`")
-        }
-        BadToken::UnterminatedString => {
-            Diagnostic::error(span, "this string does not end on its line")
-                .with_hint("end it with `\"`")
-        }
-        BadToken::UnterminatedChar => {
-            Diagnostic::error(span, "this character literal does not end on its line")
-                .with_hint("end it with `'`")
-        }
-        BadToken::Stray(c) => {
-            let shown = if c.is_control() {
-                format!("U+{:04X}", c as u32)
-            } else {
-                format!("`{c}`")
-            };
-            let error = Diagnostic::error(span, format!("unexpected character {shown}"));
-            match look_alike(c) {
-                Some(plain) => error.with_hint(format!("write `{plain}` instead")),
-                None => error,
-            }
-        }
-    }
-}
-
-/// The ASCII character that one copied from a document most likely stands for.
-fn look_alike(c: char) -> Option<&'static str> {
-    Some(match c {
-        '\u{201c}' | '\u{201d}' => "\"",
-        '\u{2018}' | '\u{2019}' => "'",
-        '\u{2212}' | '\u{2013}' | '\u{2014}' => "-",
-        '\u{d7}' => "*",
-        '\u{37e}' | '\u{ff1b}' => ";",
-        '\u{ff08}' => "(",
-        '\u{ff09}' => ")",
-        '\u{a0}' | '\u{200b}' | '\u{3000}' => " ",
-        _ => return None,
-    })
 }
 
 struct Preprocessor<'a> {
@@ -636,54 +596,4 @@ impl Preprocessor<'_> {
             self.file(&name, &text, base, file.depth + 1);
         }
     }
-}
-
-/// Whether a header comes with Metal; all of what it declares is built in.
-fn is_built_in_header(path: &str) -> bool {
-    const NAMES: &[&str] = &[
-        "metal_stdlib",
-        "metal_atomic",
-        "metal_array",
-        "metal_assert",
-        "metal_bfloat",
-        "metal_cmath",
-        "metal_command_buffer",
-        "metal_common",
-        "metal_compute",
-        "metal_config",
-        "metal_extended_vector",
-        "metal_function_constant",
-        "metal_geometric",
-        "metal_graphics",
-        "metal_imageblocks",
-        "metal_initializer_list",
-        "metal_integer",
-        "metal_interpolate",
-        "metal_limits",
-        "metal_logging",
-        "metal_math",
-        "metal_matrix",
-        "metal_mesh",
-        "metal_numeric",
-        "metal_pack",
-        "metal_packed_vector",
-        "metal_pixel",
-        "metal_pull_model_interpolation",
-        "metal_quadgroup",
-        "metal_raytracing",
-        "metal_relational",
-        "metal_simdgroup",
-        "metal_simdgroup_matrix",
-        "metal_texture",
-        "metal_tessellation",
-        "metal_tuple",
-        "metal_type_traits",
-        "metal_types",
-        "metal_uniform",
-        "metal_utility",
-        "metal_vector",
-        "metal_visible_function_table",
-        "TargetConditionals.h",
-    ];
-    NAMES.contains(&path) || path.starts_with("simd/")
 }

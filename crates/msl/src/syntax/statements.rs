@@ -478,8 +478,7 @@ impl Parser<'_> {
                 } else if let Some(arm) = arms.last_mut() {
                     parser.statement_or_recover(&mut arm.body);
                 } else {
-                    let stop = parser.expected("`case` or `default`");
-                    let Stop = stop;
+                    parser.expected("`case` or `default`");
                     parser.statement_or_recover(&mut Vec::new());
                 }
                 if parser.unwinding {
