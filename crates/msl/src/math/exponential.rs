@@ -20,14 +20,17 @@ const EXP: [f32; 5] = [
     0.001_381_858_8,
 ];
 
-/// `(2^r - 1) / r` for `|r| <= 1/2`.
+/// The leading eleven bits of ln 2; the product with twelve bits is exact.
+const LN2_LEADING: f32 = 1419.0 / 2048.0;
+
+/// `(2^r - 1) / r - LN2_LEADING` for `|r| <= 1/2`.
 const EXP2: [f32; 6] = [
-    std::f32::consts::LN_2,
+    2.761_093e-4,
     0.240_226_48,
-    0.055_503_596,
-    0.009_618_504,
-    0.001_339_098,
-    1.532_653_8e-4,
+    0.055_503_32,
+    0.009_618_461,
+    0.001_339_905_5,
+    1.534_614_4e-4,
 ];
 
 /// `(e^r - 1 - r) / r^2` for `|r| <= ln(2) / 2`.
@@ -101,7 +104,9 @@ pub fn exp2(x: f32) -> f32 {
     let x = bound(x, -151.0, 129.0);
     let (n, exponent) = nearest(x);
     let r = x - n;
-    scale(1.0 + r * polynomial(r, &EXP2), exponent)
+    let high = f32::from_bits(r.to_bits() & 0xffff_f000);
+    let rest = (r - high) * LN2_LEADING + r * polynomial(r, &EXP2);
+    scale(1.0 + (high * LN2_LEADING + rest), exponent)
 }
 
 /// `10^x`, within 0.51 ULP.

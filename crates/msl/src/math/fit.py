@@ -86,7 +86,8 @@ def main():
     ln2 = log(mpf(2))
     r = ln2 / 2 * mpf("1.001")
     fit("EXP", lambda z: (expm1(z) - z) / z**2, lambda z: z**2 * exp(-z), -r, r, 5, "f32")
-    fit("EXP2", lambda z: expm1(z * ln2) / z, lambda z: z * exp(-z * ln2),
+    high = mpf(1419) / 2048
+    fit("EXP2", lambda z: (expm1(z * ln2) - high * z) / z, lambda z: z * exp(-z * ln2),
         mpf("-0.5005"), mpf("0.5005"), 6, "f32")
     fit("EXPM1", lambda z: (expm1(z) - z) / z**2, lambda z: z**2 / abs(expm1(z)), -r, r, 6, "f64")
 

@@ -107,9 +107,11 @@ pub fn log(x: f32) -> f32 {
 pub fn log2(x: f32) -> f32 {
     let (k, f) = split(x);
     let square = f * f;
-    let tail = square * f * polynomial(f, &LOG) - 0.5 * square;
-    let high = f32::from_bits(f.to_bits() & 0xffff_f000);
-    let rest = (f - high) * LOG2E_HIGH + (f * LOG2E_LOW + tail * std::f32::consts::LOG2_E);
+    let half = 0.5 * square;
+    // ln(1 + f) in two parts, of which the first has twelve bits.
+    let high = f32::from_bits((f - half).to_bits() & 0xffff_f000);
+    let low = ((f - high) - half) + square * f * polynomial(f, &LOG);
+    let rest = low * LOG2E_HIGH + (high + low) * LOG2E_LOW;
     exceptions(x, k + (high * LOG2E_HIGH + rest))
 }
 

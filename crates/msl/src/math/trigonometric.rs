@@ -93,18 +93,27 @@ fn turn(a: f32) -> u64 {
     let mantissa = u64::from((bits & 0x007f_ffff) | 0x0080_0000);
     // The value is mantissa * 2^shift: digits before `shift` give whole turns only.
     let shift = (bits >> 23).wrapping_sub(150);
-    let mut w = DIGITS;
-    for i in 0..5 {
-        w[i] = if shift & 64 != 0 { w[i + 2] } else { w[i] };
-    }
-    for i in 0..4 {
-        w[i] = if shift & 32 != 0 { w[i + 1] } else { w[i] };
-    }
-    let shift = shift & 31;
-    let digits = |i: usize| u64::from((w[i] << shift) | ((w[i + 1] >> 1) >> (31 - shift)));
-    (mantissa.wrapping_mul(digits(0)) << 32)
-        .wrapping_add(mantissa.wrapping_mul(digits(1)))
-        .wrapping_add(mantissa.wrapping_mul(digits(2)) >> 32)
+    let skip = |by: u32, here: u32, there: u32| if shift & by == 0 { here } else { there };
+    let [d0, d1, d2, d3, d4, d5, d6] = DIGITS;
+    let (d0, d1, d2, d3, d4) = (
+        skip(64, d0, d2),
+        skip(64, d1, d3),
+        skip(64, d2, d4),
+        skip(64, d3, d5),
+        skip(64, d4, d6),
+    );
+    let (d0, d1, d2, d3) = (
+        skip(32, d0, d1),
+        skip(32, d1, d2),
+        skip(32, d2, d3),
+        skip(32, d3, d4),
+    );
+    let digits = |high: u32, low: u32| {
+        u64::from((high << (shift & 31)) | ((low >> 1) >> (31 - (shift & 31))))
+    };
+    (mantissa.wrapping_mul(digits(d0, d1)) << 32)
+        .wrapping_add(mantissa.wrapping_mul(digits(d1, d2)))
+        .wrapping_add(mantissa.wrapping_mul(digits(d2, d3)) >> 32)
 }
 
 /// Reduces a turn to the nearest multiple of `2^-steps` turns.
