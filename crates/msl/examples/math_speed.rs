@@ -2,6 +2,9 @@
 //!
 //! `cargo run --release -p msl --example math_speed`
 
+#![cfg_attr(not(target_arch = "x86_64"), allow(unused))]
+
+use std::f32::consts::PI;
 use std::hint::black_box;
 use std::time::Instant;
 
@@ -22,80 +25,88 @@ fn time(mut run: impl FnMut()) -> f64 {
     best * 1e9
 }
 
-/// Loops over slices, compiled for one set of instructions.
-macro_rules! loops {
-    ($module:ident, $features:literal) => {
+/// A loop over slices, compiled for one set of instructions.
+macro_rules! instructions {
+    ($name:ident, $features:literal, $detected:expr) => {
         #[cfg(target_arch = "x86_64")]
-        mod $module {
+        fn $name<A: Copy, R>(f: impl Fn(A, A) -> R, x: &[A], y: &[A], out: &mut [R]) {
             #[target_feature(enable = $features)]
-            pub fn map<A: Copy, R>(f: impl Fn(A) -> R, x: &[A], out: &mut [R]) {
-                for (out, &x) in out.iter_mut().zip(x) {
-                    *out = f(x);
-                }
-            }
-
-            #[target_feature(enable = $features)]
-            pub fn zip<A: Copy, R>(f: impl Fn(A, A) -> R, x: &[A], y: &[A], out: &mut [R]) {
+            fn inner<A: Copy, R>(f: impl Fn(A, A) -> R, x: &[A], y: &[A], out: &mut [R]) {
                 for ((out, &x), &y) in out.iter_mut().zip(x).zip(y) {
                     *out = f(x, y);
                 }
             }
-
-            #[target_feature(enable = $features)]
-            pub fn slice(f: impl Fn(&[f32], &mut [f32]), x: &[f32], out: &mut [f32]) {
-                f(x, out);
-            }
+            assert!($detected);
+            // SAFETY: the features were found just now.
+            unsafe { inner(f, x, y, out) }
         }
     };
 }
-loops!(avx2, "avx2,fma");
-loops!(avx512, "avx512f,avx512bw,avx512dq,avx512vl,fma");
+instructions!(
+    avx2,
+    "avx2,fma",
+    is_x86_feature_detected!("avx2") && is_x86_feature_detected!("fma")
+);
+instructions!(
+    avx512,
+    "avx512f,avx512bw,avx512dq,avx512vl,fma",
+    is_x86_feature_detected!("avx512bw")
+        && is_x86_feature_detected!("avx512dq")
+        && is_x86_feature_detected!("avx512vl")
+        && is_x86_feature_detected!("fma")
+);
 
 #[cfg(not(target_arch = "x86_64"))]
 fn main() {
     println!("compares instruction sets of x86-64 only");
 }
 
+/// Prints what a function costs with AVX-512 and AVX2, and what `scalar` costs one by one. The
+/// function comes as two closures: one that is called twice might be too large to be inlined.
+#[cfg(target_arch = "x86_64")]
+fn compare<A: Copy, R: Copy + Default, S>(
+    name: &str,
+    wide: impl Fn(A, A) -> R,
+    narrow: impl Fn(A, A) -> R,
+    scalar: impl Fn(A, A) -> S,
+    x: &[A],
+    y: &[A],
+) {
+    let mut out = vec![R::default(); LENGTH];
+    let wide = time(|| avx512(&wide, black_box(x), black_box(y), black_box(&mut out)));
+    let narrow = time(|| avx2(&narrow, black_box(x), black_box(y), black_box(&mut out)));
+    let single = time(|| {
+        for (&x, &y) in black_box(x).iter().zip(black_box(y)) {
+            black_box(scalar(x, y));
+        }
+    });
+    println!("{name:16} {wide:8.3} {narrow:8.3} {single:8.3}");
+}
+
 #[cfg(target_arch = "x86_64")]
 fn main() {
-    if !is_x86_feature_detected!("avx512dq") {
-        println!("needs AVX-512");
-        return;
-    }
     println!(
         "{:16} {:>8} {:>8} {:>8}",
         "ns/element", "AVX-512", "AVX2", "std"
     );
-    let lerp = |low: f32, high: f32| -> Vec<f32> {
-        (0..LENGTH)
-            .map(|i| low + (high - low) * ((i * 1597 % LENGTH) as f32 / LENGTH as f32))
-            .collect()
+    let between = |low: f32, high: f32| -> Vec<f32> {
+        let scrambled = (0..LENGTH).map(|i| (i * 1597 % LENGTH) as f32 / LENGTH as f32);
+        scrambled.map(|part| low + (high - low) * part).collect()
     };
-    let signed = lerp(-10.0, 10.0);
-    let positive = lerp(0.001, 10.0);
-    let unit = lerp(-1.0, 1.0);
-    let above = lerp(1.0, 10.0);
+    let signed = between(-10.0, 10.0);
+    let positive = between(0.001, 10.0);
+    let unit = between(-1.0, 1.0);
+    let above = between(1.0, 10.0);
 
-    // SAFETY: (all blocks in this macro) the features were detected above.
     macro_rules! unary {
-        ($($name:literal, $f:expr, $std:expr, $x:expr;)*) => { $({
-            let x = black_box(&$x[..]);
-            let mut out: Vec<_> = x.iter().map(|&x| $f(x)).collect();
-            let wide = time(|| { unsafe { avx512::map(|x| $f(x), x, &mut out) }; black_box(&mut out); });
-            let narrow = time(|| { unsafe { avx2::map(|x| $f(x), x, &mut out) }; black_box(&mut out); });
-            let scalar = time(|| { for (out, &x) in out.iter_mut().zip(x) { *out = black_box($std(x)); } black_box(&mut out); });
-            println!("{:16} {wide:8.3} {narrow:8.3} {scalar:8.3}", $name);
-        })* };
+        ($($name:literal, $f:expr, $std:expr, $x:expr;)*) => { $(
+            compare($name, |x, _| $f(x), |x, _| $f(x), |x, _| $std(x), &$x, &$x);
+        )* };
     }
     macro_rules! binary {
-        ($($name:literal, $f:expr, $std:expr, $x:expr, $y:expr;)*) => { $({
-            let (x, y) = (black_box(&$x[..]), black_box(&$y[..]));
-            let mut out: Vec<_> = x.iter().zip(y).map(|(&x, &y)| $f(x, y)).collect();
-            let wide = time(|| { unsafe { avx512::zip(|x, y| $f(x, y), x, y, &mut out) }; black_box(&mut out); });
-            let narrow = time(|| { unsafe { avx2::zip(|x, y| $f(x, y), x, y, &mut out) }; black_box(&mut out); });
-            let scalar = time(|| { for ((out, &x), &y) in out.iter_mut().zip(x).zip(y) { *out = black_box($std(x, y)); } black_box(&mut out); });
-            println!("{:16} {wide:8.3} {narrow:8.3} {scalar:8.3}", $name);
-        })* };
+        ($($name:literal, $f:expr, $std:expr, $x:expr, $y:expr;)*) => { $(
+            compare($name, $f, $f, $std, &$x, &$y);
+        )* };
     }
     unary! {
         "exp", math::exp, f32::exp, signed;
@@ -116,9 +127,9 @@ fn main() {
         "sin_near", math::sin_near, f32::sin, signed;
         "cos_near", math::cos_near, f32::cos, signed;
         "tan_near", math::tan_near, f32::tan, signed;
-        "sinpi", math::sinpi, |x: f32| (x * 3.14).sin(), signed;
-        "cospi", math::cospi, |x: f32| (x * 3.14).cos(), signed;
-        "tanpi", math::tanpi, |x: f32| (x * 3.14).tan(), signed;
+        "sinpi", math::sinpi, |x: f32| (x * PI).sin(), signed;
+        "cospi", math::cospi, |x: f32| (x * PI).cos(), signed;
+        "tanpi", math::tanpi, |x: f32| (x * PI).tan(), signed;
         "asin", math::asin, f32::asin, unit;
         "acos", math::acos, f32::acos, unit;
         "atan", math::atan, f32::atan, signed;
@@ -145,8 +156,8 @@ fn main() {
         "to_u32", math::to_u32, |x| x as u32, signed;
         "to_i64", math::to_i64, |x| x as i64, signed;
         "to_u64", math::to_u64, |x| x as u64, signed;
-        "f32_to_f16", math::f32_to_f16, |x| u32::from(half::f16::from_f32(x).to_bits()), signed;
-        "f32_to_bf16", math::f32_to_bf16, |x| u32::from(half::bf16::from_f32(x).to_bits()), signed;
+        "f32_to_f16", math::f32_to_f16, half::f16::from_f32, signed;
+        "f32_to_bf16", math::f32_to_bf16, half::bf16::from_f32, signed;
         "round_to_f16", math::round_to_f16, |x| half::f16::from_f32(x).to_f32(), signed;
         "round_to_bf16", math::round_to_bf16, |x| half::bf16::from_f32(x).to_f32(), signed;
     }
@@ -155,13 +166,15 @@ fn main() {
         "f16_to_f32", math::f16_to_f32, |x| half::f16::from_bits(x as u16).to_f32(), halves;
     }
     binary! {
-        "pow", math::pow, f32::powf, positive, signed;
-        "powr", math::powr, f32::powf, positive, signed;
-        "atan2", math::atan2, f32::atan2, positive, signed;
-        "fmin", math::fmin, f32::min, positive, signed;
+        "pow", |x, y| math::pow(x, y), f32::powf, positive, signed;
+        "powr", |x, y| math::powr(x, y), f32::powf, positive, signed;
+        "atan2", |y, x| math::atan2(y, x), f32::atan2, positive, signed;
+        "fmin", |x, y| math::fmin(x, y), f32::min, positive, signed;
         "fmod", math::fmod, |x: f32, y: f32| x % y, positive, signed;
-        "nextafter", math::nextafter, libm::nextafterf, positive, signed;
-        "ldexp", |x, n: f32| math::ldexp(x, n.to_bits() as i32 >> 20), |x, n: f32| libm::ldexpf(x, n.to_bits() as i32 >> 20), positive, signed;
+        "nextafter", |x, y| math::nextafter(x, y), libm::nextafterf, positive, signed;
+        "ldexp",
+            |x, n: f32| math::ldexp(x, n.to_bits() as i32 >> 20),
+            |x, n: f32| libm::ldexpf(x, n.to_bits() as i32 >> 20), positive, signed;
     }
     let n: Vec<i32> = (0..LENGTH as i32)
         .map(|i| i.wrapping_mul(0x9e37_79b9_u32 as i32))
@@ -170,25 +183,19 @@ fn main() {
     let un: Vec<u32> = n.iter().map(|&x| x as u32).collect();
     let ud: Vec<u32> = d.iter().map(|&x| x as u32 >> 12).collect();
     binary! {
-        "i32 divide", |n: i32, d| n.divide(d), |n: i32, d| n.checked_div(d).unwrap_or(0), n, d;
-        "i32 remainder", |n: i32, d| n.remainder(d), |n: i32, d| n.checked_rem(d).unwrap_or(0), n, d;
-        "u32 divide", |n: u32, d| n.divide(d), |n: u32, d| n.checked_div(d).unwrap_or(0), un, ud;
-        "u32 remainder", |n: u32, d| n.remainder(d), |n: u32, d| n.checked_rem(d).unwrap_or(0), un, ud;
-        "i32 mulhi", |n: i32, d| n.mulhi(d), |n: i32, d: i32| ((n as i64 * d as i64) >> 32) as i32, n, d;
-        "i32 madsat", |n: i32, d| n.madsat(d, n), |n: i32, d| n.saturating_mul(d), n, d;
-        "i32 clz", |n: i32, _| n.clz(), |n: i32, _| n.leading_zeros() as i32, n, d;
-        "i32 reverse_bits", |n: i32, _| Integer::reverse_bits(n), |n: i32, _| n.reverse_bits(), n, d;
-        "i32 extract_bits", |n: i32, d: i32| n.extract_bits(d as u32 & 15, 9), |n: i32, d| n >> (d & 15), n, d;
+        "i32 divide", |n, d| n.divide(d), |n: i32, d| n.checked_div(d).unwrap_or(0), n, d;
+        "i32 remainder", |n, d| n.remainder(d), |n: i32, d| n.checked_rem(d).unwrap_or(0), n, d;
+        "u32 divide", |n, d| n.divide(d), |n: u32, d| n.checked_div(d).unwrap_or(0), un, ud;
+        "u32 remainder", |n, d| n.remainder(d), |n: u32, d| n.checked_rem(d).unwrap_or(0), un, ud;
+        "i32 mulhi", |n, d| n.mulhi(d), |n, d| (i64::from(n) * i64::from(d)) >> 32, n, d;
+        "i32 madsat", |n, d| n.madsat(d, n), |n: i32, d| n.saturating_mul(d), n, d;
+        "i32 clz", |n, _| n.clz(), |n: i32, _| n.leading_zeros(), n, d;
+        "i32 popcount", |n, _| n.popcount(), |n: i32, _| n.count_ones(), n, d;
+        "i32 reverse_bits", |n, _| Integer::reverse_bits(n), |n: i32, _| n.reverse_bits(), n, d;
+        "i32 rotate", |n, d| n.rotate(d), |n: i32, d| n.rotate_left(d as u32 & 31), n, d;
+        "i32 rhadd", |n, d| n.rhadd(d), |n: i32, d: i32| (n | d) - ((n ^ d) >> 1), n, d;
+        "i32 extract_bits",
+            |n, d| Integer::extract_bits(n, d as u32 & 15, 9),
+            |n: i32, d: i32| (n << (d & 15)) >> 23, n, d;
     }
-
-    let mut out = vec![0.0; LENGTH];
-    let wide = time(|| {
-        unsafe { avx512::slice(|x, out| math::sin_slice(x, out), &signed, &mut out) };
-        black_box(&mut out);
-    });
-    let narrow = time(|| {
-        unsafe { avx2::slice(|x, out| math::sin_slice(x, out), &signed, &mut out) };
-        black_box(&mut out);
-    });
-    println!("{:16} {wide:8.3} {narrow:8.3}", "sin_slice");
 }

@@ -5,6 +5,8 @@
 /// A shift or rotation takes its count modulo the width. Division by zero gives the quotient 0 and
 /// the dividend as remainder, so that `quotient * divisor + remainder` is the dividend always; the
 /// least integer divided by -1 wraps to itself, with remainder 0.
+///
+/// Some names are also those of inherent methods, which win: call `Integer::abs(x)`, not `x.abs()`.
 pub trait Integer: Copy {
     /// The quotient, towards zero.
     fn divide(self, divisor: Self) -> Self;

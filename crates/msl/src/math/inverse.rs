@@ -67,7 +67,7 @@ fn angle(y: f64, x: f64) -> f64 {
     let steep = y > x;
     let (short, long) = (if steep { x } else { y }, if steep { y } else { x });
     // Beyond pi / 8, turn back by pi / 4.
-    let turned = short > TAN_PI_8 * long;
+    let turned = (short > TAN_PI_8 * long) | (short == f64::INFINITY);
     let above = if turned { short - long } else { short };
     let below = if turned { short + long } else { long };
     let below = if below == 0.0 { 1.0 } else { below };

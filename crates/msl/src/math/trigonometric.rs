@@ -291,8 +291,8 @@ fn all_near(x: &[f32]) -> bool {
 
 macro_rules! slices {
     ($($name:ident: $full:ident, $near:ident;)*) => { $(
-        #[doc = concat!("Sets each of `out` to [`", stringify!($full), "`] of the same of `x`, at the cost of")]
-        #[doc = concat!("[`", stringify!($near), "`] if that will do for all.")]
+        #[doc = concat!("Sets `out` to [`", stringify!($full), "`] of each element of `x`, at the cost")]
+        #[doc = concat!("of [`", stringify!($near), "`] if that will do for all.")]
         #[inline(always)]
         pub fn $name(x: &[f32], out: &mut [f32]) {
             if all_near(x) {
