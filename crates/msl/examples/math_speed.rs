@@ -105,7 +105,7 @@ fn main() {
     }
     macro_rules! binary {
         ($($name:literal, $f:expr, $std:expr, $x:expr, $y:expr;)*) => { $(
-            compare($name, $f, $f, $std, &$x, &$y);
+            compare($name, |x, y| $f(x, y), |x, y| $f(x, y), $std, &$x, &$y);
         )* };
     }
     unary! {
@@ -166,12 +166,12 @@ fn main() {
         "f16_to_f32", math::f16_to_f32, |x| half::f16::from_bits(x as u16).to_f32(), halves;
     }
     binary! {
-        "pow", |x, y| math::pow(x, y), f32::powf, positive, signed;
-        "powr", |x, y| math::powr(x, y), f32::powf, positive, signed;
-        "atan2", |y, x| math::atan2(y, x), f32::atan2, positive, signed;
-        "fmin", |x, y| math::fmin(x, y), f32::min, positive, signed;
+        "pow", math::pow, f32::powf, positive, signed;
+        "powr", math::powr, f32::powf, positive, signed;
+        "atan2", math::atan2, f32::atan2, positive, signed;
+        "fmin", math::fmin, f32::min, positive, signed;
         "fmod", math::fmod, |x: f32, y: f32| x % y, positive, signed;
-        "nextafter", |x, y| math::nextafter(x, y), libm::nextafterf, positive, signed;
+        "nextafter", math::nextafter, libm::nextafterf, positive, signed;
         "ldexp",
             |x, n: f32| math::ldexp(x, n.to_bits() as i32 >> 20),
             |x, n: f32| libm::ldexpf(x, n.to_bits() as i32 >> 20), positive, signed;
@@ -183,19 +183,18 @@ fn main() {
     let un: Vec<u32> = n.iter().map(|&x| x as u32).collect();
     let ud: Vec<u32> = d.iter().map(|&x| x as u32 >> 12).collect();
     binary! {
-        "i32 divide", |n, d| n.divide(d), |n: i32, d| n.checked_div(d).unwrap_or(0), n, d;
-        "i32 remainder", |n, d| n.remainder(d), |n: i32, d| n.checked_rem(d).unwrap_or(0), n, d;
-        "u32 divide", |n, d| n.divide(d), |n: u32, d| n.checked_div(d).unwrap_or(0), un, ud;
-        "u32 remainder", |n, d| n.remainder(d), |n: u32, d| n.checked_rem(d).unwrap_or(0), un, ud;
-        "i32 mulhi", |n, d| n.mulhi(d), |n, d| (i64::from(n) * i64::from(d)) >> 32, n, d;
-        "i32 madsat", |n, d| n.madsat(d, n), |n: i32, d| n.saturating_mul(d), n, d;
-        "i32 clz", |n, _| n.clz(), |n: i32, _| n.leading_zeros(), n, d;
-        "i32 popcount", |n, _| n.popcount(), |n: i32, _| n.count_ones(), n, d;
-        "i32 reverse_bits", |n, _| Integer::reverse_bits(n), |n: i32, _| n.reverse_bits(), n, d;
-        "i32 rotate", |n, d| n.rotate(d), |n: i32, d| n.rotate_left(d as u32 & 31), n, d;
-        "i32 rhadd", |n, d| n.rhadd(d), |n: i32, d: i32| (n | d) - ((n ^ d) >> 1), n, d;
-        "i32 extract_bits",
-            |n, d| Integer::extract_bits(n, d as u32 & 15, 9),
-            |n: i32, d: i32| (n << (d & 15)) >> 23, n, d;
+        "i32 divide", i32::divide, |n: i32, d| n.checked_div(d).unwrap_or(0), n, d;
+        "i32 remainder", i32::remainder, |n: i32, d| n.checked_rem(d).unwrap_or(0), n, d;
+        "u32 divide", u32::divide, |n: u32, d| n.checked_div(d).unwrap_or(0), un, ud;
+        "u32 remainder", u32::remainder, |n: u32, d| n.checked_rem(d).unwrap_or(0), un, ud;
+        "i32 mulhi", i32::mulhi, |n, d| (i64::from(n) * i64::from(d)) >> 32, n, d;
+        "i32 rotate", i32::rotate, |n: i32, d| n.rotate_left(d as u32 & 31), n, d;
+        "i32 rhadd", i32::rhadd, |n: i32, d: i32| (n | d) - ((n ^ d) >> 1), n, d;
+        "i32 addsat", i32::addsat, i32::saturating_add, n, d;
+    }
+    unary! {
+        "i32 clz", i32::clz, i32::leading_zeros, n;
+        "i32 popcount", i32::popcount, i32::count_ones, n;
+        "i32 reverse_bits", <i32 as Integer>::reverse_bits, i32::reverse_bits, n;
     }
 }
