@@ -7,9 +7,8 @@ rounded one coefficient at a time, refitting the rest, so that later ones absorb
 
 import struct
 
-from mpmath import (asin, atan, cos, erfc, exp, expm1, linspace, log, log1p, lu_solve, matrix, mp,
-                    mpf, pi, sin, sqrt, tan, tanh)
-from mpmath import erf
+from mpmath import (asin, atan, cos, erf, erfc, exp, expm1, log, log1p, lu_solve, matrix, mp, mpf,
+                    pi, sin, sqrt, tan, tanh)
 
 mp.dps = 80
 
@@ -57,6 +56,11 @@ def single(value):
     return struct.unpack("f", struct.pack("f", float(value)))[0]
 
 
+def shortest(value):
+    """The fewest digits that give the same `f32`."""
+    return next(t for t in (f"{value:.{n}g}" for n in range(1, 10)) if single(float(t)) == value)
+
+
 def fit(name, target, weight, low, high, count, kind):
     """Prints one table as a Rust constant."""
     fixed = []
@@ -77,8 +81,7 @@ def fit(name, target, weight, low, high, count, kind):
     print(f"// largest error 2^{float(log(worst, 2)):.1f}")
     print(f"const {name}: [{kind}; {count}] = [")
     for c in fixed:
-        text = f"{c:.9e}" if kind == "f32" else repr(c)
-        print(f"    {text},")
+        print(f"    {shortest(c) if kind == 'f32' else repr(c)},")
     print("];", flush=True)
 
 
@@ -117,9 +120,9 @@ def main():
 
     fit("TANH", lambda z: (tanh(sqrt(z)) / sqrt(z) - 1) / z,
         lambda z: z ** mpf("1.5") / tanh(sqrt(z)), tiny, mpf("0.64") ** 2, 5, "f32")
-    fit("ERF_NEAR", lambda z: erf(sqrt(z)) / sqrt(z) - 1, lambda z: sqrt(z) / erf(sqrt(z)),
+    fit("ERF", lambda z: erf(sqrt(z)) / sqrt(z) - 1, lambda z: sqrt(z) / erf(sqrt(z)),
         tiny, mpf(1), 7, "f32")
-    fit("ERF_FAR", lambda z: log(erfc(z + 1)), lambda z: erfc(z + 1), mpf(0), mpf("2.93"), 9, "f32")
+    fit("LOG_ERFC", lambda z: log(erfc(z + 1)), lambda z: erfc(z + 1), mpf(0), mpf("2.93"), 9, "f32")
     x = lambda q: 3 * (1 + q) / (1 - q)
     fit("ERFC", lambda q: exp(x(q) ** 2) * erfc(x(q)), lambda q: exp(-x(q) ** 2) / erfc(x(q)),
         mpf(-1), mpf("7.1") / mpf("13.1"), 13, "f64")

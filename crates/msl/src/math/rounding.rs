@@ -184,13 +184,9 @@ pub fn fmod(x: f32, y: f32) -> f32 {
         remainder = (remainder << shift) % divisor;
         exponent -= shift;
     }
-    // Below the divisor: exact in f32, and so is every power of two in f64.
+    // Below the divisor, of at most 24 bits, hence exact.
     let unit = f64::from_bits(((i64::from(least) + 1023) << 52) as u64);
-    if y.abs() == f32::INFINITY {
-        x
-    } else {
-        ((remainder as f64 * unit) as f32).copysign(x)
-    }
+    ((remainder as f64 * unit) as f32).copysign(x)
 }
 
 /// `(m, e)` with `|x| = m 2^e` for finite `x`.
