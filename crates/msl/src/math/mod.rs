@@ -4,7 +4,8 @@
 //! only picks between values that are computed either way. A loop that applies one of them to the
 //! lanes of a threadgroup is therefore straight-line arithmetic that the compiler turns into AVX2,
 //! AVX-512 or NEON code. There is no fused multiply-add in them, so every instruction set computes
-//! the same bits. Only [`fmod`] and the division of 64-bit integers stay scalar.
+//! the same bits. Only [`fmod`], and division and upper halves of products of 64-bit integers, stay
+//! scalar.
 //!
 //! A function is always inlined where it is named, but a closure around it is not: a loop that gets
 //! one as an argument and is compiled with other target features may call it for each element.
