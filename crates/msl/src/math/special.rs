@@ -46,7 +46,7 @@ const ERFC: [f64; 13] = [
     -6.6825193242007944e-06,
 ];
 
-/// The error function, within 1.25 ULP.
+/// The error function, within 1.5 ULP.
 #[inline(always)]
 pub fn erf(x: f32) -> f32 {
     let a = bound(x.abs(), 0.0, 3.93);
