@@ -9,6 +9,7 @@ pub mod exec;
 pub mod ir;
 pub mod math;
 pub mod sema;
+pub mod math;
 pub mod syntax;
 
 use std::sync::Arc;
