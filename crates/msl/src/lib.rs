@@ -7,6 +7,7 @@
 pub mod diag;
 pub mod exec;
 pub mod ir;
+pub mod math;
 pub mod sema;
 pub mod syntax;
 

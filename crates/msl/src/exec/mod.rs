@@ -1,12 +1,36 @@
 //! Runs kernels on the CPU, a threadgroup at a time, all its threads in step.
 
+//!
+//! A kernel goes through [`flatten`](self) (calls inlined, values split into scalars), an analysis
+//! of which values are the same in all threads, and an assembler, into instructions that each work
+//! on all lanes of a threadgroup in one vectorised loop. Barriers and operations across a SIMD-group
+//! then cost nothing, and every access to memory is checked.
+
+mod assemble;
+mod code;
+mod flat;
+mod flatten;
+mod grid;
+mod isa;
+mod lanes;
+mod locals;
+mod machine;
+mod uniform;
+
 use std::sync::atomic::AtomicBool;
 
+pub use flatten::FunctionConstants;
+pub use isa::Isa;
+
 use crate::Compilation;
+use crate::ir::Kernel;
 
 /// A kernel made ready to run on this CPU. It can be shared between threads and run many times.
-#[derive(Debug)]
-pub struct Program {}
+#[derive(Clone, Debug)]
+pub struct Program {
+    kernel: Kernel,
+    code: code::Code,
+}
 
 /// Why a kernel cannot be made ready.
 #[derive(Clone, Debug, PartialEq, Eq, thiserror::Error)]
@@ -101,21 +125,77 @@ pub enum FaultKind {
 
 impl Program {
     /// Makes the kernel of this name ready.
-    pub fn new(_compilation: &Compilation, kernel: &str) -> Result<Self, BuildError> {
-        Err(BuildError::UnknownKernel {
+    ///
+    /// # Errors
+    ///
+    /// There is no such kernel, or it uses something that the CPU does not run yet.
+    pub fn new(compilation: &Compilation, kernel: &str) -> Result<Self, BuildError> {
+        let options = Options::default();
+        Self::with_options(compilation, kernel, &options)
+    }
+
+    /// Makes the kernel of this name ready, with function constants or for a certain instruction
+    /// set.
+    ///
+    /// # Errors
+    ///
+    /// As [`Program::new`], and a function constant that the kernel needs has no value.
+    pub fn with_options(
+        compilation: &Compilation,
+        kernel: &str,
+        options: &Options,
+    ) -> Result<Self, BuildError> {
+        let (module, sources) = (&compilation.module, &compilation.sources);
+        let found = module.kernels.iter().find(|k| &*k.name == kernel);
+        let found = found.ok_or_else(|| BuildError::UnknownKernel {
             name: kernel.to_string(),
-            known: Vec::new(),
-        })
+            known: module.kernels.iter().map(|k| k.name.to_string()).collect(),
+        })?;
+        let isa = options.isa.unwrap_or_else(Isa::detect);
+        let code = flatten::flatten(module, found, &options.constants)
+            .and_then(|flat| assemble::assemble(kernel, flat, sources, isa))
+            .map_err(|unsupported| {
+                let place = sources.place(unsupported.span);
+                BuildError::Unsupported {
+                    kernel: kernel.to_string(),
+                    place: place.map_or_else(String::new, |(source, line, column)| {
+                        format!("{}:{line}:{column}", source.name())
+                    }),
+                    message: unsupported.message,
+                }
+            })?;
+        Ok(Self { kernel: found.clone(), code })
+    }
+
+    /// The kernel's name and arguments.
+    pub fn kernel(&self) -> &Kernel {
+        &self.kernel
     }
 
     /// Runs over the whole grid and returns when it is done. Threadgroups are spread over the
     /// threads of the current rayon pool.
     ///
+    /// # Errors
+    ///
+    /// The kernel read or wrote outside its memory, or the run was interrupted; what it wrote
+    /// before stays written.
+    ///
     /// # Safety
     ///
     /// Each buffer's memory must be valid for reads, and for writes where the kernel's argument is
     /// writable, for the whole call, and nothing else may write it, or read what the kernel writes.
-    pub unsafe fn run(&self, _dispatch: &Dispatch<'_>) -> Result<(), Fault> {
-        Ok(())
+    pub unsafe fn run(&self, dispatch: &Dispatch<'_>) -> Result<(), Fault> {
+        // SAFETY: by the caller.
+        unsafe { grid::run(&self.code, dispatch) }
     }
+}
+
+/// How a kernel is made ready.
+#[derive(Clone, Debug, Default)]
+pub struct Options {
+    /// Values of function constants.
+    pub constants: FunctionConstants,
+    /// The instruction set; the best that the processor has if none is named. It must be one of
+    /// [`Isa::available`].
+    pub isa: Option<Isa>,
 }
