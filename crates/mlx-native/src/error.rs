@@ -35,6 +35,17 @@ pub enum MlxError {
     #[error("{0}")]
     InvalidArgument(String),
 
+    /// A value for a function constant that does not fit.
+    #[error("kernel `{kernel}`, function constant {index}: {message}")]
+    InvalidConstant {
+        /// The kernel.
+        kernel: String,
+        /// The constant's index.
+        index: u32,
+        /// What is wrong.
+        message: String,
+    },
+
     /// There is no such device here.
     #[error("the device {kind} is not available: {reason}")]
     DeviceUnavailable {

@@ -1,10 +1,11 @@
 //! The registry: kernel texts by name, compiled when first asked for.
 
-use std::collections::HashMap;
+use std::collections::{BTreeMap, HashMap};
 use std::fmt;
 use std::sync::{Arc, Mutex, OnceLock};
 
 use msl::Compilation;
+use msl::ir::Module;
 
 use crate::backend::KernelText;
 use crate::error::{MlxError, Result};
@@ -26,9 +27,20 @@ pub struct KernelRegistry {
 struct Entry {
     source: Arc<Source>,
     built_in: bool,
-    /// The pipelines made so far, with the device each is for; mostly one.
-    pipelines: Vec<(u64, Pipeline)>,
+    /// The pipelines made so far; mostly one.
+    pipelines: Vec<Made>,
 }
+
+/// A pipeline, and what it was made for.
+struct Made {
+    device: u64,
+    constants: FunctionConstants,
+    pipeline: Pipeline,
+}
+
+/// Values for `[[function_constant(index)]]`: by index, the bytes that a buffer of the type would
+/// hold.
+pub type FunctionConstants = BTreeMap<u32, Vec<u8>>;
 
 /// A text, and what it compiles to once somebody wants a kernel of it.
 struct Source {
@@ -143,6 +155,22 @@ impl KernelRegistry {
     /// has no kernel of the name but several others; [`MlxError::Compile`] with the compiler's
     /// messages; [`MlxError::UnsupportedKernel`] if the device cannot run it.
     pub fn get_pipeline(&mut self, name: &str, device: &DeviceRef) -> Result<&Pipeline> {
+        self.get_pipeline_with_constants(name, device, &FunctionConstants::new())
+    }
+
+    /// The pipeline of a registered name with these values of its function constants; otherwise as
+    /// [`get_pipeline`](Self::get_pipeline).
+    ///
+    /// # Errors
+    ///
+    /// As [`get_pipeline`](Self::get_pipeline), and [`MlxError::InvalidConstant`] if a value is for
+    /// no constant of the text or has not as many bytes as its type.
+    pub fn get_pipeline_with_constants(
+        &mut self,
+        name: &str,
+        device: &DeviceRef,
+        constants: &FunctionConstants,
+    ) -> Result<&Pipeline> {
         let near = if self.entries.contains_key(name) {
             Vec::new()
         } else {
@@ -155,20 +183,30 @@ impl KernelRegistry {
             });
         };
         let wanted = device.shared.id;
-        let place = match entry.pipelines.iter().position(|&(id, _)| id == wanted) {
+        let is_it = |made: &Made| made.device == wanted && made.constants == *constants;
+        let place = match entry.pipelines.iter().position(is_it) {
             Some(place) => place,
             None => {
-                let pipeline = entry.make(name, device)?;
-                entry.pipelines.push((wanted, pipeline));
+                let pipeline = entry.make(name, device, constants)?;
+                entry.pipelines.push(Made {
+                    device: wanted,
+                    constants: constants.clone(),
+                    pipeline,
+                });
                 entry.pipelines.len() - 1
             }
         };
-        Ok(&entry.pipelines[place].1)
+        Ok(&entry.pipelines[place].pipeline)
     }
 }
 
 impl Entry {
-    fn make(&self, name: &str, device: &DeviceRef) -> Result<Pipeline> {
+    fn make(
+        &self,
+        name: &str,
+        device: &DeviceRef,
+        constants: &FunctionConstants,
+    ) -> Result<Pipeline> {
         let compilation = self.source.compiled(name)?;
         let kernels = &compilation.module.kernels;
         let kernel = match kernels.iter().find(|k| &*k.name == name) {
@@ -183,13 +221,44 @@ impl Entry {
                 }
             },
         };
+        check_constants(&kernel.name, &compilation.module, constants)?;
         let text = KernelText {
             compilation,
             name: &kernel.name,
+            constants,
             built_in: self.built_in,
         };
         Pipeline::new(device, &text, kernel)
     }
+}
+
+/// Every value is for a constant of the text, and as long as its type.
+fn check_constants(kernel: &str, module: &Module, constants: &FunctionConstants) -> Result<()> {
+    for (&index, bytes) in constants {
+        let known = module.function_constants.iter();
+        let found = known.map(|(_, c)| c).find(|c| c.index == index);
+        let message = match found {
+            None => format!("a value is given, but the source has no function constant {index}"),
+            Some(constant) => {
+                let expected = module.types.layout(constant.ty).0 as usize;
+                if expected == bytes.len() {
+                    continue;
+                }
+                format!(
+                    "`{} {}` has {expected} bytes, but {} are given",
+                    module.types.name(constant.ty),
+                    constant.name,
+                    bytes.len()
+                )
+            }
+        };
+        return Err(MlxError::InvalidConstant {
+            kernel: kernel.into(),
+            index,
+            message,
+        });
+    }
+    Ok(())
 }
 
 impl Default for KernelRegistry {

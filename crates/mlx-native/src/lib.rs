@@ -50,6 +50,8 @@ pub mod ops;
 pub mod pipeline;
 mod queue;
 mod sync;
+#[cfg(test)]
+mod testing;
 
 pub use buffer::MlxBuffer;
 pub use device::{DeviceKind, MlxDevice};

@@ -161,14 +161,6 @@ impl Drop for Ticket {
 }
 
 #[cfg(test)]
-impl Timeline {
-    /// For tests: a submission that ends at once.
-    pub fn finish_for_test(&self, number: u64, outcome: Result<()>) {
-        self.finish(number, outcome);
-    }
-}
-
-#[cfg(test)]
 mod tests {
     use super::*;
 

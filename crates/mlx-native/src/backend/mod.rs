@@ -23,6 +23,7 @@ use crate::buffer::Allocation;
 use crate::buffer::access::ViewMode;
 use crate::device::DeviceKind;
 use crate::error::Result;
+use crate::kernel_registry::FunctionConstants;
 use crate::pipeline::Pipeline;
 use crate::queue::Ticket;
 
@@ -74,6 +75,8 @@ pub(crate) struct KernelText<'a> {
     pub compilation: &'a msl::Compilation,
     /// The kernel's name in it.
     pub name: &'a str,
+    /// Values of its function constants.
+    pub constants: &'a FunctionConstants,
     /// Whether the text is this library's own, so that a native implementation under the same name
     /// means the same. A user's kernel of that name is another kernel.
     pub built_in: bool,

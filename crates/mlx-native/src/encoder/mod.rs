@@ -5,6 +5,8 @@
 //! what. Running is the device's business.
 
 mod check;
+#[cfg(test)]
+mod tests;
 pub(crate) mod uses;
 
 use std::fmt;

@@ -26,6 +26,9 @@ use crate::queue::Ticket;
 use memory::HostMemory;
 use native::{NativeArguments, NativeBuffer, NativeKernel};
 
+/// Threads of a grid from which the pool is woken.
+const WORTH_A_POOL: u64 = 4096;
+
 /// The CPU as a device.
 #[derive(Debug)]
 pub(crate) struct CpuBackend {
@@ -142,24 +145,32 @@ impl Backend for CpuBackend {
     }
 
     fn prepare(&self, kernel: &KernelText<'_>) -> Result<Box<dyn Executable>> {
-        let program = exec::Program::new(kernel.compilation, kernel.name).map_err(|error| {
-            MlxError::UnsupportedKernel {
+        let options = exec::Options {
+            constants: kernel.constants.clone(),
+            ..Default::default()
+        };
+        let program = exec::Program::with_options(kernel.compilation, kernel.name, &options)
+            .map_err(|error| MlxError::UnsupportedKernel {
                 kernel: kernel.name.into(),
                 message: error.to_string(),
-            }
-        })?;
+            })?;
+        let has_native = kernel.built_in && kernel.constants.is_empty();
         Ok(Box::new(CpuKernel {
             program: Some(program),
-            native: native::find(kernel.name).filter(|_| kernel.built_in),
+            native: native::find(kernel.name).filter(|_| has_native),
         }))
     }
 
     fn submit(&self, list: CommandList, ticket: Ticket) {
-        let is_parallel = |command: &Command| match command {
-            Command::Dispatch(dispatch) => dispatch.threadgroups() > 1,
-            Command::Barrier => false,
+        let threads = |command: &Command| match command {
+            Command::Dispatch(d) if d.threadgroups() > 1 => {
+                d.threads.iter().copied().fold(1, u64::saturating_mul)
+            }
+            _ => 0,
         };
-        let outcome = if list.commands.iter().any(is_parallel) {
+        // A short list is done before another thread would have woken up.
+        let most = list.commands.iter().map(threads).max().unwrap_or(0);
+        let outcome = if most >= WORTH_A_POOL || (most > 0 && pool::is_nested()) {
             pool::run(|| self.run(&list))
         } else {
             self.run(&list)

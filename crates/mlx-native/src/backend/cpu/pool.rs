@@ -9,6 +9,11 @@ use std::sync::OnceLock;
 
 use rayon::{ThreadPool, ThreadPoolBuilder};
 
+/// Whether this thread belongs to a rayon pool, so that a parallel loop on it must not start there.
+pub(super) fn is_nested() -> bool {
+    rayon::current_thread_index().is_some()
+}
+
 /// Runs `task` so that its parallel loops use the pool.
 pub(super) fn run<R: Send>(task: impl FnOnce() -> R + Send) -> R {
     static POOL: OnceLock<Option<ThreadPool>> = OnceLock::new();
@@ -22,7 +27,7 @@ pub(super) fn run<R: Send>(task: impl FnOnce() -> R + Send) -> R {
         // No threads to be had: the task uses whatever pool there is.
         return task();
     };
-    if rayon::current_thread_index().is_none() || pool.current_thread_index().is_some() {
+    if !is_nested() || pool.current_thread_index().is_some() {
         return pool.install(task);
     }
     // A thread of another pool would steal while it waits; a plain thread does not.

@@ -6,6 +6,8 @@
 //! safe Rust: what it reads and writes comes as slices that do not overlap. To add one, write a
 //! [`NativeKernel`] and put it into [`KERNELS`]; the op's tests run both.
 
+mod exp;
+
 use bytemuck::Pod;
 
 use crate::error::{MlxError, Result};
@@ -14,7 +16,7 @@ use crate::error::{MlxError, Result};
 pub(crate) type NativeKernel = fn(&mut NativeArguments<'_>) -> Result<()>;
 
 /// The kernels that have one, by name.
-pub(super) const KERNELS: &[(&str, NativeKernel)] = &[];
+pub(super) const KERNELS: &[(&str, NativeKernel)] = &[("exp_backward_f32", exp::backward_f32)];
 
 /// The native implementation of a built-in kernel.
 pub(super) fn find(name: &str) -> Option<NativeKernel> {
