@@ -188,3 +188,76 @@ impl Access {
         })
     }
 }
+
+#[cfg(test)]
+mod tests {
+    use super::ViewMode::{Read, Write};
+    use super::*;
+
+    fn kernel() -> Arc<str> {
+        "k".into()
+    }
+
+    /// What a view is told while nothing is finished.
+    fn view(access: &mut Access, mode: ViewMode) -> Result<Option<u64>> {
+        access.begin_view(mode, &Timeline::default())
+    }
+
+    #[test]
+    fn readers_share_and_a_writer_does_not() {
+        let mut access = Access::default();
+        assert_eq!(view(&mut access, Read), Ok(None));
+        assert_eq!(view(&mut access, Read), Ok(None));
+        let in_the_way = |mutable| Err(MlxError::ViewConflict { mutable });
+        assert_eq!(view(&mut access, Write), in_the_way(false));
+        access.end_view(Read);
+        assert_eq!(view(&mut access, Write), in_the_way(false));
+        access.end_view(Read);
+        assert_eq!(view(&mut access, Write), Ok(None));
+        assert_eq!(view(&mut access, Read), in_the_way(true));
+        assert_eq!(view(&mut access, Write), in_the_way(true));
+        access.end_view(Write);
+        assert_eq!(view(&mut access, Read), Ok(None));
+    }
+
+    #[test]
+    fn views_wait_for_the_last_work_that_conflicts() {
+        let mut access = Access {
+            last_read: 5,
+            last_write: 3,
+            ..Access::default()
+        };
+        assert_eq!(view(&mut access, Read), Ok(Some(3)));
+        assert_eq!(view(&mut access, Write), Ok(Some(5)));
+        access.last_write = 0;
+        assert_eq!(view(&mut access, Read), Ok(None));
+    }
+
+    #[test]
+    fn each_encoder_that_has_recorded_counts() {
+        let mut access = Access::default();
+        access.record(1, &kernel(), false);
+        access.record(2, &kernel(), false);
+        access.record(2, &kernel(), true);
+        assert!(view(&mut access, Read).is_err());
+        access.forget(2);
+        assert_eq!(view(&mut access, Read), Ok(None));
+        access.end_view(Read);
+        assert!(view(&mut access, Write).is_err());
+        access.abandon(1);
+        assert_eq!(view(&mut access, Write), Ok(None), "reads leave no loss");
+    }
+
+    #[test]
+    fn a_loss_is_told_to_all_readers_and_once_to_a_writer() {
+        let mut access = Access::default();
+        access.record(1, &kernel(), true);
+        access.abandon(1);
+        for _ in 0..2 {
+            let told = view(&mut access, Read);
+            assert!(matches!(told, Err(MlxError::LostWork { kernel, .. }) if kernel == "k"));
+        }
+        assert!(view(&mut access, Write).is_err());
+        assert_eq!(view(&mut access, Write), Ok(None));
+    }
+}

@@ -1,7 +1,7 @@
 //! Buffers: typed memory of a device, and the host's views of it.
 //!
-//! [`access`] decides who may touch a buffer when; [`view`] holds the guards that the host looks
-//! through. Neither knows what kernels do.
+//! `access` decides who may touch a buffer when; `view` holds the guards that the host looks through.
+//! Neither knows what kernels do.
 
 pub(crate) mod access;
 mod view;

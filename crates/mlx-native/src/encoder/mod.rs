@@ -1,7 +1,7 @@
 //! Encoders: they record dispatches, put barriers between those that depend on each other, and
 //! commit them.
 //!
-//! [`check`] compares a dispatch with its kernel's signature; [`uses`] keeps who reads and writes
+//! `check` compares a dispatch with its kernel's signature; `uses` keeps who reads and writes
 //! what. Running is the device's business.
 
 mod check;

@@ -10,6 +10,8 @@
 mod memory;
 pub(crate) mod native;
 mod pool;
+#[cfg(test)]
+mod tests;
 
 use std::any::Any;
 use std::slice;
