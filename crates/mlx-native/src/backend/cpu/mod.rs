@@ -28,9 +28,6 @@ use crate::queue::Ticket;
 use memory::HostMemory;
 use native::{NativeArguments, NativeBuffer, NativeKernel};
 
-/// Threads of a grid from which the pool is woken.
-const WORTH_A_POOL: u64 = 4096;
-
 /// The CPU as a device.
 #[derive(Debug)]
 pub(crate) struct CpuBackend {
@@ -164,15 +161,13 @@ impl Backend for CpuBackend {
     }
 
     fn submit(&self, list: CommandList, ticket: Ticket) {
-        let threads = |command: &Command| match command {
-            Command::Dispatch(d) if d.threadgroups() > 1 => {
-                d.threads.iter().copied().fold(1, u64::saturating_mul)
-            }
-            _ => 0,
+        // All that could use rayon runs in the pool. A single threadgroup does not, and is done
+        // before another thread would have woken up.
+        let spreads = |command: &Command| match command {
+            Command::Dispatch(dispatch) => dispatch.threadgroups() > 1,
+            Command::Barrier => false,
         };
-        // A short list is done before another thread would have woken up.
-        let most = list.commands.iter().map(threads).max().unwrap_or(0);
-        let outcome = if most >= WORTH_A_POOL || (most > 0 && pool::is_nested()) {
+        let outcome = if list.commands.iter().any(spreads) {
             pool::run(|| self.run(&list))
         } else {
             self.run(&list)
@@ -213,6 +208,7 @@ fn run_native(native: NativeKernel, dispatch: &Dispatch) -> Result<()> {
         dispatch.pipeline.name(),
         buffers,
         dispatch.threads,
+        dispatch.threadgroups() > 1,
     ))
 }
 

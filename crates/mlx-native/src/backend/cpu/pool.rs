@@ -3,16 +3,12 @@
 //! They are a rayon pool of their own, for one reason: a rayon thread that waits runs other tasks of
 //! its pool meanwhile. If kernels ran in the caller's pool, a caller that commits from within its
 //! own parallel loop could be made to run another turn of that loop inside the wait, whose commit
-//! would then wait for the first one for ever.
+//! would then wait for the first one for ever. For the same reason nothing runs in the global pool:
+//! all its threads may be callers that wait for their turn.
 
 use std::sync::OnceLock;
 
 use rayon::{ThreadPool, ThreadPoolBuilder};
-
-/// Whether this thread belongs to a rayon pool, so that a parallel loop on it must not start there.
-pub(super) fn is_nested() -> bool {
-    rayon::current_thread_index().is_some()
-}
 
 /// Runs `task` so that its parallel loops use the pool.
 pub(super) fn run<R: Send>(task: impl FnOnce() -> R + Send) -> R {
@@ -27,7 +23,7 @@ pub(super) fn run<R: Send>(task: impl FnOnce() -> R + Send) -> R {
         // No threads to be had: the task uses whatever pool there is.
         return task();
     };
-    if !is_nested() || pool.current_thread_index().is_some() {
+    if rayon::current_thread_index().is_none() || pool.current_thread_index().is_some() {
         return pool.install(task);
     }
     // A thread of another pool would steal while it waits; a plain thread does not.

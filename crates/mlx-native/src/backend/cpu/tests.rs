@@ -118,6 +118,32 @@ fn a_compiled_kernel_runs_and_its_faults_have_names() {
 }
 
 #[test]
+fn whatever_may_use_rayon_runs_in_the_pool() {
+    let device = cpu();
+    let check = pipeline(&device, signature("check", &[]), |arguments| {
+        let name = std::thread::current().name().map(str::to_string);
+        let in_pool = name.is_some_and(|n| n.starts_with("mlx-native-"));
+        assert_eq!(in_pool, arguments.is_parallel());
+        assert_eq!(in_pool, arguments.threads()[0] > 32);
+        Ok(())
+    });
+    let run = || {
+        let mut encoder = device.command_encoder().unwrap();
+        for threads in [32, 33] {
+            encoder.encode(
+                &check,
+                &[],
+                MTLSize::new(threads, 1, 1),
+                MTLSize::new(32, 1, 1),
+            );
+            encoder.commit_and_wait().unwrap();
+        }
+    };
+    run();
+    rayon::join(run, run);
+}
+
+#[test]
 fn a_small_executed_dispatch_has_little_overhead() {
     let device = cpu();
     let iota = pipeline_of(&device, &iota());

@@ -25,7 +25,7 @@ pub(super) fn backward_f32(arguments: &mut NativeArguments<'_>) -> Result<()> {
         }
     };
     let (dx, y, dy) = (&mut dx[..count], &y[..count], &dy[..count]);
-    if count <= CHUNK {
+    if count <= CHUNK || !arguments.is_parallel() {
         product(dx, (y, dy));
     } else {
         let chunks = y.par_chunks(CHUNK).zip(dy.par_chunks(CHUNK));

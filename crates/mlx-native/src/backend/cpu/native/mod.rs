@@ -39,6 +39,7 @@ pub(crate) struct NativeArguments<'a> {
     kernel: &'a str,
     buffers: Vec<(u32, NativeBuffer<'a>)>,
     threads: [u64; 3],
+    parallel: bool,
 }
 
 impl<'a> NativeArguments<'a> {
@@ -46,17 +47,25 @@ impl<'a> NativeArguments<'a> {
         kernel: &'a str,
         buffers: Vec<(u32, NativeBuffer<'a>)>,
         threads: [u64; 3],
+        parallel: bool,
     ) -> Self {
         Self {
             kernel,
             buffers,
             threads,
+            parallel,
         }
     }
 
     /// The grid.
     pub fn threads(&self) -> [u64; 3] {
         self.threads
+    }
+
+    /// Whether rayon may be used: this is then its back end's own pool. A dispatch of a single
+    /// threadgroup runs on the caller's thread, whose pool must be left alone.
+    pub fn is_parallel(&self) -> bool {
+        self.parallel
     }
 
     /// The whole elements of the buffer at `index`, which the kernel only reads.
