@@ -7,7 +7,6 @@
 pub mod diag;
 pub mod exec;
 pub mod ir;
-pub mod math;
 pub mod sema;
 pub mod math;
 pub mod syntax;
@@ -25,4 +24,18 @@ pub struct Compilation {
     pub sources: Arc<Sources>,
     /// Warnings.
     pub warnings: Report,
+}
+
+/// Compiles a text, called `name` in messages.
+///
+/// # Errors
+///
+/// The text is not accepted; the diagnostics say where and why.
+pub fn compile(name: &str, text: &str, options: &syntax::Options) -> Result<Compilation, Diagnostics> {
+    let (unit, sources, mut report) = syntax::parse(name, text, options);
+    let module = if report.has_errors() { ir::Module::default() } else { sema::check(&unit, &mut report) };
+    if report.has_errors() {
+        return Err(Diagnostics { sources, report });
+    }
+    Ok(Compilation { module, sources, warnings: report })
 }

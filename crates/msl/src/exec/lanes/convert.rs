@@ -9,7 +9,7 @@ use crate::exec::isa::{Isa, Run, version};
 use crate::exec::machine::Cell;
 use crate::ir::Scalar;
 use crate::math::{
-    bf16_bits_to_f32, f16_bits_to_f32, f32_to_bf16_bits, f32_to_f16_bits, f32_to_i32, f32_to_u32,
+    bf16_to_f32, f16_to_f32, f32_to_bf16, f32_to_f16, to_i32, to_u32,
     round_to_bf16, round_to_f16,
 };
 
@@ -47,11 +47,11 @@ integer_sources!(i32, u32, i64, u64);
 impl Source for f32 {
     #[inline(always)]
     fn to_i32(self) -> i32 {
-        f32_to_i32(self)
+        to_i32(self)
     }
     #[inline(always)]
     fn to_u32(self) -> u32 {
-        f32_to_u32(self)
+        to_u32(self)
     }
     #[inline(always)]
     fn to_i64(self) -> i64 {
@@ -116,27 +116,27 @@ maps! {
     BoolToWide: u32 => u64 = |x| u64::from(x & 1);
     BoolToFloat: u32 => f32 = |x| (x & 1) as f32;
     // A float that saturates at the bounds of a small integer type.
-    FloatToI8: f32 => i32 = |x| f32_to_i32(x).clamp(-128, 127);
-    FloatToU8: f32 => u32 = |x| f32_to_u32(x).min(0xff);
-    FloatToI16: f32 => i32 = |x| f32_to_i32(x).clamp(-32768, 32767);
-    FloatToU16: f32 => u32 = |x| f32_to_u32(x).min(0xffff);
+    FloatToI8: f32 => i32 = |x| to_i32(x).clamp(-128, 127);
+    FloatToU8: f32 => u32 = |x| to_u32(x).min(0xff);
+    FloatToI16: f32 => i32 = |x| to_i32(x).clamp(-32768, 32767);
+    FloatToU16: f32 => u32 = |x| to_u32(x).min(0xffff);
     // Bits.
     Copy32: u32 => u32 = |x| x;
     Copy64: u64 => u64 = |x| x;
-    HalfBits: f32 => u32 = |x| f32_to_f16_bits(x);
-    BfloatBits: f32 => u32 = |x| f32_to_bf16_bits(x);
-    BitsToHalf: u32 => f32 = |x| f16_bits_to_f32(x & 0xffff);
-    BitsToBfloat: u32 => f32 = |x| bf16_bits_to_f32(x & 0xffff);
+    HalfBits: f32 => u32 = |x| f32_to_f16(x);
+    BfloatBits: f32 => u32 = |x| f32_to_bf16(x);
+    BitsToHalf: u32 => f32 = |x| f16_to_f32(x & 0xffff);
+    BitsToBfloat: u32 => f32 = |x| bf16_to_f32(x & 0xffff);
     SignExtend8: u32 => u32 = |x| ((x << 24) as i32 >> 24) as u32;
     SignExtend16: u32 => u32 = |x| ((x << 16) as i32 >> 16) as u32;
     ZeroExtend8: u32 => u32 = |x| x & 0xff;
     ZeroExtend16: u32 => u32 = |x| x & 0xffff;
     Low: u64 => u32 = |x| x as u32;
     High: u64 => u32 = |x| (x >> 32) as u32;
-    HalfBitsSigned: f32 => i32 = |x| (f32_to_f16_bits(x) << 16) as i32 >> 16;
-    BfloatBitsSigned: f32 => i32 = |x| (f32_to_bf16_bits(x) << 16) as i32 >> 16;
-    HalfToBfloat: f32 => f32 = |x| bf16_bits_to_f32(f32_to_f16_bits(x));
-    BfloatToHalf: f32 => f32 = |x| f16_bits_to_f32(f32_to_bf16_bits(x));
+    HalfBitsSigned: f32 => i32 = |x| (f32_to_f16(x) << 16) as i32 >> 16;
+    BfloatBitsSigned: f32 => i32 = |x| (f32_to_bf16(x) << 16) as i32 >> 16;
+    HalfToBfloat: f32 => f32 = |x| bf16_to_f32(f32_to_f16(x));
+    BfloatToHalf: f32 => f32 = |x| f16_to_f32(f32_to_bf16(x));
 }
 
 struct Join;

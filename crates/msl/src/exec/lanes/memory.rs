@@ -19,7 +19,7 @@ use super::super::machine::{Active, Cell, Instruction, Machine, Operand};
 use super::arithmetic::truth;
 use super::shape;
 use crate::ir::{AtomicOp, Scalar};
-use crate::math::{bf16_bits_to_f32, f16_bits_to_f32, f32_to_bf16_bits, f32_to_f16_bits, fmax, fmin};
+use crate::math::{bf16_to_f32, f16_to_f32, f32_to_bf16, f32_to_f16, fmax, fmin};
 
 const TAG_SHIFT: u32 = 48;
 const BIAS: i64 = 1 << 47;
@@ -129,8 +129,8 @@ elements! {
     Ushort: u16 => u32, |r| u32::from(r), |w| w as u16;
     Word: u32 => u32, |r| r, |w| w;
     Wide: u64 => u64, |r| r, |w| w;
-    Half: u16 => f32, |r| f16_bits_to_f32(u32::from(r)), |w| f32_to_f16_bits(w) as u16;
-    Bfloat: u16 => f32, |r| bf16_bits_to_f32(u32::from(r)), |w| f32_to_bf16_bits(w) as u16;
+    Half: u16 => f32, |r| f16_to_f32(u32::from(r)), |w| f32_to_f16(w) as u16;
+    Bfloat: u16 => f32, |r| bf16_to_f32(u32::from(r)), |w| f32_to_bf16(w) as u16;
 }
 
 /// Where the lanes of an access go, once checked.
