@@ -120,7 +120,7 @@ fn exactly_the_threads_asked_for_run() -> Result<()> {
     let mut registry = KernelRegistry::new();
     registry.register_source(
         "count",
-        "kernel void count(device uint* seen [[buffer(0)]], device uint* sizes [[buffer(1)]],
+        "#include <metal_stdlib>\nusing namespace metal;\nkernel void count(device uint* seen [[buffer(0)]], device uint* sizes [[buffer(1)]],
                            uint3 p [[thread_position_in_grid]], uint3 n [[threads_per_grid]],
                            uint3 size [[threads_per_threadgroup]]) {
             uint i = (p.z * n.y + p.y) * n.x + p.x;

@@ -7,8 +7,8 @@
 pub mod diag;
 pub mod exec;
 pub mod ir;
-pub mod sema;
 pub mod math;
+pub mod sema;
 pub mod syntax;
 
 use std::sync::Arc;
@@ -31,11 +31,23 @@ pub struct Compilation {
 /// # Errors
 ///
 /// The text is not accepted; the diagnostics say where and why.
-pub fn compile(name: &str, text: &str, options: &syntax::Options) -> Result<Compilation, Diagnostics> {
+pub fn compile(
+    name: &str,
+    text: &str,
+    options: &syntax::Options,
+) -> Result<Compilation, Diagnostics> {
     let (unit, sources, mut report) = syntax::parse(name, text, options);
-    let module = if report.has_errors() { ir::Module::default() } else { sema::check(&unit, &mut report) };
+    let module = if report.has_errors() {
+        ir::Module::default()
+    } else {
+        sema::check(&unit, &mut report)
+    };
     if report.has_errors() {
         return Err(Diagnostics { sources, report });
     }
-    Ok(Compilation { module, sources, warnings: report })
+    Ok(Compilation {
+        module,
+        sources,
+        warnings: report,
+    })
 }

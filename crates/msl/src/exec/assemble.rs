@@ -23,14 +23,22 @@ use crate::ir::{BinaryOp, Scalar, SimdOp};
 const CONSTANT_ROWS: u32 = 1 << 24;
 
 /// Assembles a kernel.
-pub fn assemble(kernel: &str, flat: Flat, sources: &Sources, isa: Isa) -> Result<Code, Unsupported> {
+pub fn assemble(
+    kernel: &str,
+    flat: Flat,
+    sources: &Sources,
+    isa: Isa,
+) -> Result<Code, Unsupported> {
     let uniformity = uniform::analyze(&flat);
     let mut assembler = Assembler {
         flat: &flat,
         uniformity: &uniformity,
         isa,
         sources,
-        code: Code { kernel: kernel.to_string(), ..Code::default() },
+        code: Code {
+            kernel: kernel.to_string(),
+            ..Code::default()
+        },
         homes: vec![None; flat.kinds.len()],
         used: Vec::new(),
         temporaries: Vec::new(),
@@ -126,7 +134,9 @@ impl Assembler<'_> {
             }
         }
         groups.extend(
-            (0..count as Reg).filter(|&r| !grouped[r as usize]).map(|base| Group { base, count: 1 }),
+            (0..count as Reg)
+                .filter(|&r| !grouped[r as usize])
+                .map(|base| Group { base, count: 1 }),
         );
         for group in groups {
             let regs = group.base..group.base + group.count;
@@ -138,8 +148,9 @@ impl Assembler<'_> {
                 continue;
             }
             let lives = regs.map(|reg| self.uniformity.lives[reg as usize]);
-            let (start, end) =
-                lives.fold((u32::MAX, 0), |(s, e), (start, end)| (s.min(start), e.max(end)));
+            let (start, end) = lives.fold((u32::MAX, 0), |(s, e), (start, end)| {
+                (s.min(start), e.max(end))
+            });
             if start <= end {
                 self.starts.entry(start).or_default().push(group);
                 self.ends.entry(end).or_default().push(group);
@@ -215,7 +226,13 @@ impl Assembler<'_> {
         self.temporaries.push((start, words));
         let dst = Operand::lanes(start);
         let run = control::splat(words, self.isa);
-        self.push(Instruction { run, dst, args: [operand; 3], mask: 0, aux: 0 });
+        self.push(Instruction {
+            run,
+            dst,
+            args: [operand; 3],
+            mask: 0,
+            aux: 0,
+        });
         dst
     }
 
@@ -254,12 +271,21 @@ impl Assembler<'_> {
                 access.registers.iter_mut().for_each(fix);
             }
             access.pointer.iter_mut().for_each(fix);
-            access.index.iter_mut().for_each(|(operand, _)| fix(operand));
+            access
+                .index
+                .iter_mut()
+                .for_each(|(operand, _)| fix(operand));
         }
         for access in &mut self.code.indexed {
-            access.terms.iter_mut().for_each(|(operand, ..)| fix(operand));
+            access
+                .terms
+                .iter_mut()
+                .for_each(|(operand, ..)| fix(operand));
         }
-        self.code.constants.iter_mut().for_each(|(operand, ..)| fix(operand));
+        self.code
+            .constants
+            .iter_mut()
+            .for_each(|(operand, ..)| fix(operand));
         self.code.frame_words = frame + self.constant_words;
     }
 
@@ -279,7 +305,13 @@ impl Assembler<'_> {
     fn emit(&mut self, run: Run, dst: Operand, args: &[Operand], aux: u32) {
         let first = args.first().copied().unwrap_or(dst);
         let args = std::array::from_fn(|i| args.get(i).copied().unwrap_or(first));
-        self.push(Instruction { run, dst, args, mask: self.mask(), aux });
+        self.push(Instruction {
+            run,
+            dst,
+            args,
+            mask: self.mask(),
+            aux,
+        });
     }
 
     /// An instruction that steers.
@@ -287,7 +319,13 @@ impl Assembler<'_> {
         let none = Operand::uniform(0);
         let args = std::array::from_fn(|i| args.get(i).copied().unwrap_or(none));
         let run = version::<L>(self.isa);
-        self.code.instructions.push(Instruction { run, dst: none, args, mask, aux });
+        self.code.instructions.push(Instruction {
+            run,
+            dst: none,
+            args,
+            mask,
+            aux,
+        });
     }
 
     fn jump<L: Lanes>(&mut self, args: &[Operand], mask: Mask, to: Label) {
@@ -308,9 +346,12 @@ impl Assembler<'_> {
         if let Some(&place) = self.spans.get(&(span.start, span.end)) {
             return place;
         }
-        let text = self.sources.place(span).map_or_else(String::new, |(source, line, column)| {
-            format!("{}:{line}:{column}", source.name())
-        });
+        let text = self
+            .sources
+            .place(span)
+            .map_or_else(String::new, |(source, line, column)| {
+                format!("{}:{line}:{column}", source.name())
+            });
         self.code.places.push(text);
         let place = self.code.places.len() as u32 - 1;
         self.spans.insert((span.start, span.end), place);
@@ -359,7 +400,11 @@ impl Assembler<'_> {
         let position = self.position;
         self.begin(position);
         match node {
-            Node::If { condition, accept, reject } => {
+            Node::If {
+                condition,
+                accept,
+                reject,
+            } => {
                 self.finish_node(position);
                 return self.branch(*condition, accept, reject);
             }
@@ -397,7 +442,14 @@ impl Assembler<'_> {
                 let value = self.operand(*value);
                 self.emit(run, self.operand(element.base), &[value], aux);
             }
-            Node::Load { dst, count, element, is_pointer, address, span } => {
+            Node::Load {
+                dst,
+                count,
+                element,
+                is_pointer,
+                address,
+                span,
+            } => {
                 let access = self.access(address, *count, element.size(), *span)?;
                 let isa = self.isa;
                 let run = memory::load(*element, *is_pointer, *count, address.is_private, isa);
@@ -405,7 +457,12 @@ impl Assembler<'_> {
                 let aux = self.code.accesses.len() as u32 - 1;
                 self.emit(run, self.operand(*dst), &[], aux);
             }
-            Node::Store { values, element, address, span } => {
+            Node::Store {
+                values,
+                element,
+                address,
+                span,
+            } => {
                 let count = values.len() as u32;
                 let mut access = self.access(address, count, element.size(), *span)?;
                 for (to, value) in access.registers.iter_mut().zip(values) {
@@ -417,10 +474,21 @@ impl Assembler<'_> {
                 self.emit(run, Operand::lanes(0), &[], aux);
             }
             Node::Simd { op, dst, args } => self.simd(*op, *dst, args)?,
-            Node::Atomic { op, dst, args, element, address, span } => {
+            Node::Atomic {
+                op,
+                dst,
+                args,
+                element,
+                address,
+                span,
+            } => {
                 if element.size() != 4 && *element != Scalar::Bool {
-                    let message = format!("the CPU does not run atomics of `{}` yet", element.name());
-                    return Err(Unsupported { message, span: *span });
+                    let message =
+                        format!("the CPU does not run atomics of `{}` yet", element.name());
+                    return Err(Unsupported {
+                        message,
+                        span: *span,
+                    });
                 }
                 let mut access = self.access(address, 1, 4, *span)?;
                 for (to, arg) in access.registers.iter_mut().zip(args) {
@@ -461,7 +529,9 @@ impl Assembler<'_> {
         let (current, current_end) = self.masks[top];
         // Leaving the scope whose mask is the current one needs no mask of its own.
         let leaves_top = |scopes: &HashMap<ScopeId, Open>, block: &Block| match block.as_slice() {
-            [Node::Leave(scope)] => scopes.get(scope).is_some_and(|s| s.divergent && s.level == top),
+            [Node::Leave(scope)] => scopes
+                .get(scope)
+                .is_some_and(|s| s.divergent && s.level == top),
             _ => false,
         };
         if accept.is_empty() && leaves_top(&self.scopes, reject) {
@@ -506,7 +576,14 @@ impl Assembler<'_> {
         let end = self.label();
         let divergent = self.uniformity.divergent[id as usize];
         let level = self.masks.len();
-        self.scopes.insert(id, Open { level, end, divergent });
+        self.scopes.insert(
+            id,
+            Open {
+                level,
+                end,
+                divergent,
+            },
+        );
         if divergent {
             let (mask, current) = (self.new_mask(), self.mask());
             self.control::<MaskCopy>(&[], current, mask);
@@ -523,7 +600,9 @@ impl Assembler<'_> {
     }
 
     fn leave(&mut self, scope: ScopeId) -> usize {
-        let Some(open) = self.scopes.get(&scope).copied() else { return NOBODY };
+        let Some(open) = self.scopes.get(&scope).copied() else {
+            return NOBODY;
+        };
         if !open.divergent {
             self.jump::<Jump>(&[], 0, open.end);
             return NOBODY;
@@ -544,9 +623,15 @@ impl Assembler<'_> {
     fn compute(&mut self, op: Compute, dst: Reg, args: &[Reg]) -> Result_<()> {
         let isa = self.isa;
         let to = self.operand(dst);
-        let (kind, from) = (self.kind(dst), args.first().map_or(self.kind(dst), |&a| self.kind(a)));
+        let (kind, from) = (
+            self.kind(dst),
+            args.first().map_or(self.kind(dst), |&a| self.kind(a)),
+        );
         let scalar = from.scalar();
-        let fail = |what: String| Unsupported { message: what, span: Span::default() };
+        let fail = |what: String| Unsupported {
+            message: what,
+            span: Span::default(),
+        };
         let run = match op {
             Compute::Constant(bits) => {
                 self.literals.insert(dst, bits);
@@ -571,7 +656,11 @@ impl Assembler<'_> {
             Compute::Binary(op) => arithmetic::binary(op, scalar, self.shape(dst, args), isa),
             Compute::Join => Some(convert::join(self.shape(dst, args), isa)),
             Compute::Math(function) => {
-                let shape = if args.len() == 2 { self.shape(dst, args) } else { shape::BOTH };
+                let shape = if args.len() == 2 {
+                    self.shape(dst, args)
+                } else {
+                    shape::BOTH
+                };
                 maths::math(function, scalar, shape, isa)
             }
             Compute::Select => Some(control::select(kind.words(), isa)),
@@ -586,18 +675,33 @@ impl Assembler<'_> {
                 let number = Operand::uniform(self.code.uniforms);
                 self.code.uniforms += 1;
                 self.code.constants.push((number, bytes as u64, 2));
-                let shape = if to.is_uniform() { shape::BOTH } else { shape::FIRST };
+                let shape = if to.is_uniform() {
+                    shape::BOTH
+                } else {
+                    shape::FIRST
+                };
                 let run = arithmetic::binary(BinaryOp::Add, Scalar::U64, shape, isa);
                 let run = run.ok_or_else(|| fail("internal: no pointer arithmetic".to_string()))?;
                 self.emit(run, to, &[self.operand(args[0]), number], 0);
                 return Ok(());
             }
         };
-        let run = run.ok_or_else(|| fail(format!("the CPU does not run {op:?} of {} yet", scalar.name())))?;
+        let run = run.ok_or_else(|| {
+            fail(format!(
+                "the CPU does not run {op:?} of {} yet",
+                scalar.name()
+            ))
+        })?;
         let as_rows = args.len() == 3 && !to.is_uniform();
         let operands: Vec<_> = args
             .iter()
-            .map(|&arg| if as_rows { self.row(arg) } else { self.operand(arg) })
+            .map(|&arg| {
+                if as_rows {
+                    self.row(arg)
+                } else {
+                    self.operand(arg)
+                }
+            })
             .collect();
         self.emit(run, to, &operands, 0);
         Ok(())
@@ -605,7 +709,10 @@ impl Assembler<'_> {
 
     /// Which operands of a binary operation are rows.
     fn shape(&self, dst: Reg, args: &[Reg]) -> u8 {
-        let uniform = |i: usize| args.get(i).is_some_and(|&arg| self.operand(arg).is_uniform());
+        let uniform = |i: usize| {
+            args.get(i)
+                .is_some_and(|&arg| self.operand(arg).is_uniform())
+        };
         match (self.operand(dst).is_uniform(), uniform(0), uniform(1)) {
             (true, ..) | (_, false, false) => shape::BOTH,
             (_, _, true) => shape::FIRST,
@@ -614,7 +721,9 @@ impl Assembler<'_> {
     }
 
     fn simd(&mut self, op: SimdOp, dst: Reg, args: &[Reg]) -> Result_<()> {
-        let scalar = args.first().map_or(Scalar::Bool, |&arg| self.kind(arg).scalar());
+        let scalar = args
+            .first()
+            .map_or(Scalar::Bool, |&arg| self.kind(arg).scalar());
         let run = simd::simd(op, scalar, self.isa).ok_or_else(|| Unsupported {
             message: format!("the CPU does not run {op:?} of {} yet", scalar.name()),
             span: Span::default(),
@@ -629,7 +738,9 @@ impl Assembler<'_> {
 
     fn access(&mut self, address: &Address, count: u32, size: u32, span: Span) -> Result_<Access> {
         let mut pointer = address.pointer.map(|reg| self.operand(reg));
-        let mut index = address.index.map(|(reg, _)| (self.operand(reg), index_kind(self.kind(reg))));
+        let mut index = address
+            .index
+            .map(|(reg, _)| (self.operand(reg), index_kind(self.kind(reg))));
         let stride = address.index.map_or(count * size, |(_, stride)| stride);
         if let (Some(base), Some((by, kind)), false) = (pointer, index, address.is_private) {
             if !base.is_uniform() {
@@ -637,7 +748,11 @@ impl Assembler<'_> {
                 let start = self.take(2);
                 self.temporaries.push((start, 2));
                 let dst = Operand::lanes(start);
-                let shape = if by.is_uniform() { shape::FIRST } else { shape::BOTH };
+                let shape = if by.is_uniform() {
+                    shape::FIRST
+                } else {
+                    shape::BOTH
+                };
                 let run = memory::move_pointer(kind, shape, self.isa);
                 self.emit(run, dst, &[base, by], stride);
                 (pointer, index) = (Some(dst), None);
@@ -659,7 +774,11 @@ impl Assembler<'_> {
 
     fn indexed(&mut self, element: &Indexed) -> u32 {
         let base = self.operand(element.base);
-        let words = if base.is_uniform() { 1 } else { self.kind(element.base).words() };
+        let words = if base.is_uniform() {
+            1
+        } else {
+            self.kind(element.base).words()
+        };
         let terms = element
             .terms
             .iter()
@@ -667,7 +786,14 @@ impl Assembler<'_> {
             .collect();
         let place = self.place(element.span);
         let (count, offset) = (element.count, element.offset);
-        self.code.indexed.push(IndexedAccess { base, count, words, offset, terms, place });
+        self.code.indexed.push(IndexedAccess {
+            base,
+            count,
+            words,
+            offset,
+            terms,
+            place,
+        });
         self.code.indexed.len() as u32 - 1
     }
 }
@@ -677,7 +803,10 @@ fn collect_loads(block: &Block, groups: &mut Vec<Group>) {
     for node in block {
         match node {
             Node::Load { dst, count, .. } if *count > 1 => {
-                groups.push(Group { base: *dst, count: *count });
+                groups.push(Group {
+                    base: *dst,
+                    count: *count,
+                });
             }
             Node::If { accept, reject, .. } => {
                 collect_loads(accept, groups);

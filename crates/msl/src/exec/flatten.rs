@@ -128,10 +128,16 @@ impl<'a> Flattener<'a> {
             let name = argument.name.to_string();
             let leaves = match &argument.binding {
                 Binding::Buffer { index, .. } => {
-                    vec![self.slot(Slot::Buffer { index: *index, name })]
+                    vec![self.slot(Slot::Buffer {
+                        index: *index,
+                        name,
+                    })]
                 }
                 Binding::Threadgroup { index, .. } => {
-                    vec![self.slot(Slot::ThreadgroupArgument { index: *index, name })]
+                    vec![self.slot(Slot::ThreadgroupArgument {
+                        index: *index,
+                        name,
+                    })]
                 }
                 Binding::Builtin(builtin) => {
                     let (scalar, len) = self.vector(function.locals[*param].ty, argument.span)?;
@@ -172,7 +178,11 @@ impl<'a> Flattener<'a> {
         let reg = self.register(Kind::Pointer, false);
         self.literals.insert(key, reg);
         let op = Compute::Base(tag);
-        self.prologue.push(Node::Compute { op, dst: reg, args: Vec::new() });
+        self.prologue.push(Node::Compute {
+            op,
+            dst: reg,
+            args: Vec::new(),
+        });
         reg
     }
 
@@ -187,7 +197,10 @@ impl<'a> Flattener<'a> {
     fn registers(&mut self, kinds: &[Kind], is_variable: bool, span: Span) -> Result<Reg> {
         let first = self.flat.kinds.len();
         if first + kinds.len() > REGISTER_LIMIT {
-            return Err(unsupported(span, "the kernel's local variables are too large"));
+            return Err(unsupported(
+                span,
+                "the kernel's local variables are too large",
+            ));
         }
         for &kind in kinds {
             self.register(kind, is_variable);
@@ -204,8 +217,14 @@ impl<'a> Flattener<'a> {
     fn compute(&mut self, op: Compute, kind: Kind, args: Vec<Reg>) -> Result<Reg> {
         let dst = self.register(kind, false);
         if self.flat.kinds.len() > REGISTER_LIMIT * 4 {
-            let span = self.frames.last().map_or(Span::default(), |f| f.function.span);
-            return Err(unsupported(span, "the kernel is too large once its calls are inlined"));
+            let span = self
+                .frames
+                .last()
+                .map_or(Span::default(), |f| f.function.span);
+            return Err(unsupported(
+                span,
+                "the kernel is too large once its calls are inlined",
+            ));
         }
         self.emit(Node::Compute { op, dst, args });
         Ok(dst)
@@ -219,7 +238,11 @@ impl<'a> Flattener<'a> {
         let reg = self.register(kind, false);
         self.literals.insert((bits, kind), reg);
         let op = Compute::Constant(bits);
-        self.prologue.push(Node::Compute { op, dst: reg, args: Vec::new() });
+        self.prologue.push(Node::Compute {
+            op,
+            dst: reg,
+            args: Vec::new(),
+        });
         reg
     }
 
@@ -257,7 +280,10 @@ impl<'a> Flattener<'a> {
 
     fn vector(&self, ty: Handle<Type>, span: Span) -> Result<(Scalar, u8)> {
         self.module.types.as_vector(ty).ok_or_else(|| {
-            unsupported(span, format!("`{}` is no number or vector", self.module.types.name(ty)))
+            unsupported(
+                span,
+                format!("`{}` is no number or vector", self.module.types.name(ty)),
+            )
         })
     }
 
@@ -274,7 +300,11 @@ impl<'a> Flattener<'a> {
             Type::Void => {}
             Type::Scalar(s) => kinds.push(Kind::Scalar(s)),
             Type::Vector(s, len, _) => kinds.extend((0..len).map(|_| Kind::Scalar(s))),
-            Type::Matrix { scalar, columns, rows } => {
+            Type::Matrix {
+                scalar,
+                columns,
+                rows,
+            } => {
                 kinds.extend((0..columns * rows).map(|_| Kind::Scalar(scalar)));
             }
             Type::Array(element, len) => {
@@ -298,7 +328,10 @@ impl<'a> Flattener<'a> {
             Type::Pointer { .. } => kinds.push(Kind::Pointer),
             Type::Atomic(_) | Type::SimdgroupMatrix(_) => {
                 let name = types.name(ty);
-                return Err(unsupported(span, format!("the CPU does not run `{name}` yet")));
+                return Err(unsupported(
+                    span,
+                    format!("the CPU does not run `{name}` yet"),
+                ));
             }
         }
         Ok(())
@@ -313,9 +346,11 @@ impl<'a> Flattener<'a> {
             Type::Vector(_, len, _) => u32::from(len),
             Type::Matrix { columns, rows, .. } => u32::from(columns) * u32::from(rows),
             Type::Array(element, len) => self.leaf_count(element).saturating_mul(len),
-            Type::Struct(s) => {
-                types.structs[s].fields.iter().map(|f| self.leaf_count(f.ty)).sum()
-            }
+            Type::Struct(s) => types.structs[s]
+                .fields
+                .iter()
+                .map(|f| self.leaf_count(f.ty))
+                .sum(),
             Type::SimdgroupMatrix(_) => 2,
         }
     }
@@ -326,10 +361,16 @@ impl<'a> Flattener<'a> {
         match types[ty] {
             Type::Struct(s) => {
                 let fields = &types.structs[s].fields;
-                let before = fields.iter().take(index as usize).map(|f| self.leaf_count(f.ty)).sum();
+                let before = fields
+                    .iter()
+                    .take(index as usize)
+                    .map(|f| self.leaf_count(f.ty))
+                    .sum();
                 fields.get(index as usize).map(|f| (f.ty, before))
             }
-            Type::Array(element, _) => Some((element, self.leaf_count(element).saturating_mul(index))),
+            Type::Array(element, _) => {
+                Some((element, self.leaf_count(element).saturating_mul(index)))
+            }
             // The part's type is not interned for these; only the count matters to callers.
             Type::Vector(..) => Some((ty, index)),
             Type::Matrix { rows, .. } => Some((ty, u32::from(rows) * index)),
@@ -338,10 +379,20 @@ impl<'a> Flattener<'a> {
     }
 
     /// The scalars of a type in memory: byte offset, type, and whether it is a pointer.
-    fn memory_leaves(&self, ty: Handle<Type>, at: u32, span: Span, out: &mut Vec<(u32, Kind)>) -> Result<()> {
+    fn memory_leaves(
+        &self,
+        ty: Handle<Type>,
+        at: u32,
+        span: Span,
+        out: &mut Vec<(u32, Kind)>,
+    ) -> Result<()> {
         let types = &self.module.types;
         match types[ty] {
-            Type::Matrix { scalar, columns, rows } => {
+            Type::Matrix {
+                scalar,
+                columns,
+                rows,
+            } => {
                 let column = scalar.size() * u32::from(rows).next_power_of_two();
                 for c in 0..u32::from(columns) {
                     for r in 0..u32::from(rows) {
@@ -382,7 +433,10 @@ impl<'a> Flattener<'a> {
     fn value(&self, value: Handle<Value>) -> Result<Rc<[Leaf]>> {
         let frame = &self.frames[self.frames.len() - 1];
         frame.values.get(&value).cloned().ok_or_else(|| {
-            unsupported(frame.function.values[value].span, "internal: a value is used before it is made")
+            unsupported(
+                frame.function.values[value].span,
+                "internal: a value is used before it is made",
+            )
         })
     }
 
@@ -390,13 +444,18 @@ impl<'a> Flattener<'a> {
     fn regs(&mut self, value: Handle<Value>) -> Result<Vec<Reg>> {
         let span = self.frame().function.values[value].span;
         let leaves = self.value(value)?;
-        leaves.iter().map(|leaf| self.leaf_reg(leaf, span)).collect()
+        leaves
+            .iter()
+            .map(|leaf| self.leaf_reg(leaf, span))
+            .collect()
     }
 
     fn reg(&mut self, value: Handle<Value>) -> Result<Reg> {
         let span = self.frame().function.values[value].span;
         let regs = self.regs(value)?;
-        regs.first().copied().ok_or_else(|| unsupported(span, "internal: a value without parts"))
+        regs.first()
+            .copied()
+            .ok_or_else(|| unsupported(span, "internal: a value without parts"))
     }
 
     fn leaf_reg(&mut self, leaf: &Leaf, span: Span) -> Result<Reg> {
@@ -435,7 +494,9 @@ impl<'a> Flattener<'a> {
             return Err(unsupported(function.span, "calls are nested too deeply"));
         }
         let single_return = match function.body.split_last() {
-            Some((_, rest)) => !rest.iter().any(returns) && !function.body.last().is_some_and(inner_returns),
+            Some((_, rest)) => {
+                !rest.iter().any(returns) && !function.body.last().is_some_and(inner_returns)
+            }
             None => true,
         };
         let mut result = Vec::new();
@@ -464,8 +525,15 @@ impl<'a> Flattener<'a> {
                 self.frame().homes[param.index()] = Home::Bound(leaves);
             } else {
                 let span = function.locals[*param].span;
-                let place = Place { base: PlaceBase::Local(*param), path: Vec::new(), ty: function.locals[*param].ty };
-                let regs = leaves.iter().map(|l| self.leaf_reg(l, span)).collect::<Result<Vec<_>>>()?;
+                let place = Place {
+                    base: PlaceBase::Local(*param),
+                    path: Vec::new(),
+                    ty: function.locals[*param].ty,
+                };
+                let regs = leaves
+                    .iter()
+                    .map(|l| self.leaf_reg(l, span))
+                    .collect::<Result<Vec<_>>>()?;
                 self.store(&place, &regs, span)?;
             }
         }
@@ -474,7 +542,9 @@ impl<'a> Flattener<'a> {
         if single_return {
             // Nothing leaves the scope early, so its code can stand here.
             body.into_iter().for_each(|node| self.emit(node));
-            return Ok(frame.and_then(|f| f.returned).unwrap_or_else(|| Rc::from([])));
+            return Ok(frame
+                .and_then(|f| f.returned)
+                .unwrap_or_else(|| Rc::from([])));
         }
         self.emit(Node::Scope(exit, body));
         Ok(result.into_iter().map(Leaf::Register).collect())
@@ -483,7 +553,9 @@ impl<'a> Flattener<'a> {
     // ---- statements ----
 
     fn block(&mut self, block: &'a [Statement]) -> Result<()> {
-        block.iter().try_for_each(|statement| self.statement(statement))
+        block
+            .iter()
+            .try_for_each(|statement| self.statement(statement))
     }
 
     fn statement(&mut self, statement: &'a Statement) -> Result<()> {
@@ -505,20 +577,40 @@ impl<'a> Flattener<'a> {
                 let regs = self.regs(*value)?;
                 self.store(place, &regs, *span)?;
             }
-            Statement::If { condition, accept, reject, .. } => {
+            Statement::If {
+                condition,
+                accept,
+                reject,
+                ..
+            } => {
                 let condition = self.reg(*condition)?;
                 let accept = self.nested(|this| this.block(accept))?;
                 let reject = self.nested(|this| this.block(reject))?;
-                self.emit(Node::If { condition, accept, reject });
+                self.emit(Node::If {
+                    condition,
+                    accept,
+                    reject,
+                });
             }
-            Statement::Loop { header, condition, body, step, test_first, .. } => {
+            Statement::Loop {
+                header,
+                condition,
+                body,
+                step,
+                test_first,
+                ..
+            } => {
                 let (leave, next) = (self.scope(), self.scope());
                 let round = self.nested(|this| {
                     let test = this.nested(|this| {
                         this.block(header)?;
                         let condition = this.reg(*condition)?;
                         let reject = vec![Node::Leave(leave)];
-                        this.emit(Node::If { condition, accept: Vec::new(), reject });
+                        this.emit(Node::If {
+                            condition,
+                            accept: Vec::new(),
+                            reject,
+                        });
                         Ok(())
                     })?;
                     this.frame().breaks.push(leave);
@@ -534,7 +626,9 @@ impl<'a> Flattener<'a> {
                     };
                     first.into_iter().for_each(|node| this.emit(node));
                     this.emit(Node::Scope(next, body));
-                    step.into_iter().chain(last).for_each(|node| this.emit(node));
+                    step.into_iter()
+                        .chain(last)
+                        .for_each(|node| this.emit(node));
                     Ok(())
                 })?;
                 self.emit(Node::Scope(leave, vec![Node::Loop(round)]));
@@ -576,8 +670,7 @@ impl<'a> Flattener<'a> {
     }
 
     fn leave(&mut self, scope: Option<ScopeId>, span: Span) -> Result<()> {
-        let scope =
-            scope.ok_or_else(|| unsupported(span, "internal: nothing here to leave"))?;
+        let scope = scope.ok_or_else(|| unsupported(span, "internal: nothing here to leave"))?;
         self.emit(Node::Leave(scope));
         Ok(())
     }
@@ -586,9 +679,15 @@ impl<'a> Flattener<'a> {
     fn switch(&mut self, selector: Handle<Value>, arms: &'a [crate::ir::SwitchArm]) -> Result<()> {
         let selector = self.reg(selector)?;
         let boolean = Kind::Scalar(Scalar::Bool);
-        let (yes, no) = (self.literal(u64::from(u32::MAX), boolean), self.literal(0, boolean));
+        let (yes, no) = (
+            self.literal(u64::from(u32::MAX), boolean),
+            self.literal(0, boolean),
+        );
         let fell = self.register(boolean, true);
-        self.emit(Node::Set { var: fell, value: no });
+        self.emit(Node::Set {
+            var: fell,
+            value: no,
+        });
         let mut matches = Vec::new();
         for arm in arms {
             let mut any = no;
@@ -597,7 +696,11 @@ impl<'a> Flattener<'a> {
                 let label = self.literal(bits, self.kind(selector));
                 let op = Compute::Binary(BinaryOp::Equal);
                 let equal = self.compute(op, boolean, vec![selector, label])?;
-                any = if any == no { equal } else { self.or(any, equal)? };
+                any = if any == no {
+                    equal
+                } else {
+                    self.or(any, equal)?
+                };
             }
             matches.push(any);
         }
@@ -612,7 +715,11 @@ impl<'a> Flattener<'a> {
                             let not = this.compute(op, boolean, vec![other])?;
                             enter = match enter == matched {
                                 true => not,
-                                false => this.compute(Compute::Binary(BinaryOp::And), boolean, vec![enter, not])?,
+                                false => this.compute(
+                                    Compute::Binary(BinaryOp::And),
+                                    boolean,
+                                    vec![enter, not],
+                                )?,
                             };
                         }
                     }
@@ -625,11 +732,18 @@ impl<'a> Flattener<'a> {
                 let condition = this.or(enter, fell)?;
                 this.frame().breaks.push(leave);
                 let accept = this.nested(|this| {
-                    this.emit(Node::Set { var: fell, value: yes });
+                    this.emit(Node::Set {
+                        var: fell,
+                        value: yes,
+                    });
                     this.block(&arm.body)
                 })?;
                 this.frame().breaks.pop();
-                this.emit(Node::If { condition, accept, reject: Vec::new() });
+                this.emit(Node::If {
+                    condition,
+                    accept,
+                    reject: Vec::new(),
+                });
             }
             Ok(())
         })?;
@@ -638,7 +752,11 @@ impl<'a> Flattener<'a> {
     }
 
     fn or(&mut self, a: Reg, b: Reg) -> Result<Reg> {
-        self.compute(Compute::Binary(BinaryOp::Or), Kind::Scalar(Scalar::Bool), vec![a, b])
+        self.compute(
+            Compute::Binary(BinaryOp::Or),
+            Kind::Scalar(Scalar::Bool),
+            vec![a, b],
+        )
     }
 
     /// A pointer that goes on meaning the same when variables change.
@@ -664,10 +782,19 @@ impl<'a> Flattener<'a> {
             }
             PlaceBase::Threadgroup(variable) => {
                 let tag = self.threadgroup_slots.get(variable.index()).copied();
-                let tag = tag.ok_or_else(|| unsupported(span, "threadgroup variables belong to kernels"))?;
+                let tag = tag
+                    .ok_or_else(|| unsupported(span, "threadgroup variables belong to kernels"))?;
                 let pointer = Some(self.base(tag));
                 let ty = self.frame().function.threadgroup[variable].ty;
-                (Leaf::Address(Address { pointer, index: None, offset: 0, is_private: false }), ty)
+                (
+                    Leaf::Address(Address {
+                        pointer,
+                        index: None,
+                        offset: 0,
+                        is_private: false,
+                    }),
+                    ty,
+                )
             }
             PlaceBase::Constant(constant) => {
                 let data = &module.constants[constant];
@@ -675,19 +802,33 @@ impl<'a> Flattener<'a> {
                     Some(&tag) => tag,
                     None => {
                         let name = data.name.to_string();
-                        self.flat.slots.push(Slot::Constant { bytes: data.bytes.clone(), name });
+                        self.flat.slots.push(Slot::Constant {
+                            bytes: data.bytes.clone(),
+                            name,
+                        });
                         let tag = self.flat.slots.len() as u16;
                         self.constant_slots.insert(constant.index(), tag);
                         tag
                     }
                 };
                 let pointer = Some(self.base(tag));
-                (Leaf::Address(Address { pointer, index: None, offset: 0, is_private: false }), data.ty)
+                (
+                    Leaf::Address(Address {
+                        pointer,
+                        index: None,
+                        offset: 0,
+                        is_private: false,
+                    }),
+                    data.ty,
+                )
             }
             PlaceBase::Pointer(pointer) => {
                 let pointer_ty = self.frame().function.values[pointer].ty;
                 let Type::Pointer { space, pointee } = module.types[pointer_ty] else {
-                    return Err(unsupported(span, "internal: a place behind what is no pointer"));
+                    return Err(unsupported(
+                        span,
+                        "internal: a place behind what is no pointer",
+                    ));
                 };
                 let leaf = match self.value(pointer)?.first() {
                     Some(Leaf::Register(reg)) => Leaf::Address(Address {
@@ -709,20 +850,37 @@ impl<'a> Flattener<'a> {
     }
 
     /// The part of a place, and its type (for a vector's or matrix's part, a stand-in of its size).
-    fn project(&mut self, leaf: Leaf, ty: &mut Handle<Type>, projection: &Projection, span: Span) -> Result<Leaf> {
+    fn project(
+        &mut self,
+        leaf: Leaf,
+        ty: &mut Handle<Type>,
+        projection: &Projection,
+        span: Span,
+    ) -> Result<Leaf> {
         let module = self.module;
         let index = match projection {
             Projection::Field(i) | Projection::Element(i) => Ok(*i),
             Projection::Index(value) => Err(self.reg(*value)?),
         };
-        let no_part = || unsupported(span, format!("internal: `{}` has no such part", module.types.name(*ty)));
+        let no_part = || {
+            unsupported(
+                span,
+                format!("internal: `{}` has no such part", module.types.name(*ty)),
+            )
+        };
         // The type of a part, and the bytes from one part to the next.
         let (part, stride) = match module.types[*ty] {
             Type::Array(element, _) => (Part::Type(element), module.types.stride(element)),
-            Type::Vector(s, ..) => (Part::Type(self.scalar_type(s).ok_or_else(no_part)?), s.size()),
+            Type::Vector(s, ..) => (
+                Part::Type(self.scalar_type(s).ok_or_else(no_part)?),
+                s.size(),
+            ),
             Type::Matrix { scalar, rows, .. } => {
                 let bytes = scalar.size() * u32::from(rows).next_power_of_two();
-                (Part::Type(self.column_type(scalar, rows).ok_or_else(no_part)?), bytes)
+                (
+                    Part::Type(self.column_type(scalar, rows).ok_or_else(no_part)?),
+                    bytes,
+                )
             }
             Type::Struct(s) => (Part::Fields(s), 0),
             _ => return Err(no_part()),
@@ -731,7 +889,10 @@ impl<'a> Flattener<'a> {
             (Part::Type(part), Ok(i)) => (*part, i64::from(i) * i64::from(stride)),
             (Part::Type(part), Err(_)) => (*part, 0),
             (Part::Fields(s), Ok(i)) => {
-                let field = module.types.structs[*s].fields.get(i as usize).ok_or_else(no_part)?;
+                let field = module.types.structs[*s]
+                    .fields
+                    .get(i as usize)
+                    .ok_or_else(no_part)?;
                 (field.ty, i64::from(field.offset))
             }
             (Part::Fields(_), Err(_)) => return Err(no_part()),
@@ -748,7 +909,10 @@ impl<'a> Flattener<'a> {
                 Leaf::Variables(variables)
             }
             Leaf::Address(address) => Leaf::Address(match index {
-                Ok(_) => Address { offset: address.offset + byte_offset, ..address },
+                Ok(_) => Address {
+                    offset: address.offset + byte_offset,
+                    ..address
+                },
                 Err(reg) => self.indexed(address, reg, stride)?,
             }),
             Leaf::Register(_) => return Err(no_part()),
@@ -762,17 +926,29 @@ impl<'a> Flattener<'a> {
     }
 
     fn column_type(&self, scalar: Scalar, rows: u8) -> Option<Handle<Type>> {
-        self.module.types.find(&Type::Vector(scalar, rows, crate::ir::Packing::Aligned))
+        self.module
+            .types
+            .find(&Type::Vector(scalar, rows, crate::ir::Packing::Aligned))
     }
 
     /// An address moved by a computed index; one that has an index already is computed first.
     fn indexed(&mut self, address: Address, index: Reg, stride: u32) -> Result<Address> {
         if address.index.is_none() {
-            return Ok(Address { index: Some((index, stride)), ..address });
+            return Ok(Address {
+                index: Some((index, stride)),
+                ..address
+            });
         }
-        let base = Address { offset: 0, ..address.clone() };
+        let base = Address {
+            offset: 0,
+            ..address.clone()
+        };
         let pointer = Some(self.pointer(&base)?);
-        Ok(Address { pointer, index: Some((index, stride)), ..address })
+        Ok(Address {
+            pointer,
+            index: Some((index, stride)),
+            ..address
+        })
     }
 
     fn home(&mut self, local: Handle<Local>) -> Result<Leaf> {
@@ -784,7 +960,10 @@ impl<'a> Flattener<'a> {
                 let offset = self.flat.private_size.next_multiple_of(align.max(4));
                 self.flat.private_size = offset.saturating_add(size);
                 if self.flat.private_size > 1 << 20 {
-                    return Err(unsupported(local_info.span, "the thread's memory is too large"));
+                    return Err(unsupported(
+                        local_info.span,
+                        "the thread's memory is too large",
+                    ));
                 }
                 Home::Memory(offset)
             } else {
@@ -795,9 +974,12 @@ impl<'a> Flattener<'a> {
             self.frame().homes[local.index()] = home;
         }
         Ok(match &self.frame().homes[local.index()] {
-            Home::Variables(base, count) => {
-                Leaf::Variables(Variables { base: *base, count: *count, offset: 0, terms: Vec::new() })
-            }
+            Home::Variables(base, count) => Leaf::Variables(Variables {
+                base: *base,
+                count: *count,
+                offset: 0,
+                terms: Vec::new(),
+            }),
             Home::Memory(offset) => Leaf::Address(Address {
                 pointer: None,
                 index: None,
@@ -805,7 +987,10 @@ impl<'a> Flattener<'a> {
                 is_private: true,
             }),
             Home::Unset | Home::Bound(_) => {
-                return Err(unsupported(local_info.span, "internal: a variable without a home"));
+                return Err(unsupported(
+                    local_info.span,
+                    "internal: a variable without a home",
+                ));
             }
         })
     }
@@ -823,8 +1008,15 @@ impl<'a> Flattener<'a> {
         }
         let changes = match place.base {
             PlaceBase::Local(local) => frame.facts.written_between(local, position, last_use),
-            PlaceBase::Pointer(_) => frame.facts.written_through_pointer(position, last_use)
-                || frame.facts.writes.iter().flatten().any(|&w| position < w && w <= last_use),
+            PlaceBase::Pointer(_) => {
+                frame.facts.written_through_pointer(position, last_use)
+                    || frame
+                        .facts
+                        .writes
+                        .iter()
+                        .flatten()
+                        .any(|&w| position < w && w <= last_use)
+            }
             _ => false,
         };
         match self.resolve(place, span)? {
@@ -860,12 +1052,21 @@ impl<'a> Flattener<'a> {
     }
 
     /// The part of a value that a path of constant and computed steps reaches.
-    fn part_of_value(&mut self, leaves: Rc<[Leaf]>, ty: Handle<Type>, path: &[Projection], span: Span) -> Result<Rc<[Leaf]>> {
+    fn part_of_value(
+        &mut self,
+        leaves: Rc<[Leaf]>,
+        ty: Handle<Type>,
+        path: &[Projection],
+        span: Span,
+    ) -> Result<Rc<[Leaf]>> {
         if path.is_empty() {
             return Ok(leaves);
         }
         // A computed index needs variables in a row.
-        let regs = leaves.iter().map(|l| self.leaf_reg(l, span)).collect::<Result<Vec<_>>>()?;
+        let regs = leaves
+            .iter()
+            .map(|l| self.leaf_reg(l, span))
+            .collect::<Result<Vec<_>>>()?;
         let kinds: Vec<_> = regs.iter().map(|&r| self.kind(r)).collect();
         if path.iter().any(|p| matches!(p, Projection::Index(_))) {
             let base = self.registers(&kinds, true, span)?;
@@ -873,7 +1074,12 @@ impl<'a> Flattener<'a> {
                 self.emit(Node::Set { var, value });
             }
             let count = kinds.len() as u32;
-            let mut leaf = Leaf::Variables(Variables { base, count, offset: 0, terms: Vec::new() });
+            let mut leaf = Leaf::Variables(Variables {
+                base,
+                count,
+                offset: 0,
+                terms: Vec::new(),
+            });
             let mut ty = ty;
             for projection in path {
                 leaf = self.project(leaf, &mut ty, projection, span)?;
@@ -885,14 +1091,26 @@ impl<'a> Flattener<'a> {
                 .map(|i| {
                     let offset = variables.offset + i;
                     let terms = variables.terms.clone();
-                    let dst = self.register(self.kind((base + offset).min(base + count - 1)), false);
-                    let element = Indexed { base, count, offset, terms, span };
+                    let dst =
+                        self.register(self.kind((base + offset).min(base + count - 1)), false);
+                    let element = Indexed {
+                        base,
+                        count,
+                        offset,
+                        terms,
+                        span,
+                    };
                     self.emit(Node::GetIndexed { dst, element });
                     Ok(Leaf::Register(dst))
                 })
                 .collect();
         }
-        let mut leaf = Leaf::Variables(Variables { base: 0, count: regs.len() as u32, offset: 0, terms: Vec::new() });
+        let mut leaf = Leaf::Variables(Variables {
+            base: 0,
+            count: regs.len() as u32,
+            offset: 0,
+            terms: Vec::new(),
+        });
         let mut ty = ty;
         for projection in path {
             leaf = self.project(leaf, &mut ty, projection, span)?;
@@ -907,7 +1125,12 @@ impl<'a> Flattener<'a> {
             .ok_or_else(|| unsupported(span, "internal: a part outside its value"))
     }
 
-    fn load_memory(&mut self, ty: Handle<Type>, address: &Address, span: Span) -> Result<Rc<[Leaf]>> {
+    fn load_memory(
+        &mut self,
+        ty: Handle<Type>,
+        address: &Address,
+        span: Span,
+    ) -> Result<Rc<[Leaf]>> {
         let mut leaves = Vec::new();
         self.memory_leaves(ty, 0, span, &mut leaves)?;
         let mut result = Vec::with_capacity(leaves.len());
@@ -920,7 +1143,10 @@ impl<'a> Flattener<'a> {
                 count: run.len() as u32,
                 element: kind.scalar(),
                 is_pointer: kind == Kind::Pointer,
-                address: Address { offset: address.offset + i64::from(offset), ..address.clone() },
+                address: Address {
+                    offset: address.offset + i64::from(offset),
+                    ..address.clone()
+                },
                 span,
             });
             result.extend((dst..dst + run.len() as Reg).map(Leaf::Register));
@@ -938,13 +1164,17 @@ impl<'a> Flattener<'a> {
                     // A source that is itself one of the targets must be read before it changes.
                     for value in &mut values {
                         if targets.contains(value) {
-                            *value = self.compute(Compute::Copy, self.kind(*value), vec![*value])?;
+                            *value =
+                                self.compute(Compute::Copy, self.kind(*value), vec![*value])?;
                         }
                     }
                 }
                 for (i, value) in (0..).zip(values) {
                     if variables.terms.is_empty() {
-                        self.emit(Node::Set { var: first + i, value });
+                        self.emit(Node::Set {
+                            var: first + i,
+                            value,
+                        });
                     } else {
                         let element = Indexed {
                             base: variables.base,
@@ -971,7 +1201,10 @@ impl<'a> Flattener<'a> {
                     self.emit(Node::Store {
                         values: values.to_vec(),
                         element: kind.scalar(),
-                        address: Address { offset: address.offset + i64::from(offset), ..address.clone() },
+                        address: Address {
+                            offset: address.offset + i64::from(offset),
+                            ..address.clone()
+                        },
                         span,
                     });
                 }
@@ -992,9 +1225,16 @@ impl<'a> Flattener<'a> {
                     if let Home::Bound(leaves) = &self.frame().homes[local.index()] {
                         // Taking the address of what has none: give it variables.
                         let leaves = leaves.clone();
-                        let regs = leaves.iter().map(|l| self.leaf_reg(l, span)).collect::<Result<Vec<_>>>()?;
+                        let regs = leaves
+                            .iter()
+                            .map(|l| self.leaf_reg(l, span))
+                            .collect::<Result<Vec<_>>>()?;
                         self.frame().homes[local.index()] = Home::Unset;
-                        let whole = Place { base: place.base, path: Vec::new(), ty: self.frame().function.locals[local].ty };
+                        let whole = Place {
+                            base: place.base,
+                            path: Vec::new(),
+                            ty: self.frame().function.locals[local].ty,
+                        };
                         self.store(&whole, &regs, span)?;
                     }
                 }
@@ -1004,7 +1244,10 @@ impl<'a> Flattener<'a> {
                 let index = self.reg(*index)?;
                 let leaf = self.value(*pointer)?.first().cloned();
                 let Type::Pointer { pointee, space } = self.module.types[ty] else {
-                    return Err(unsupported(span, "internal: an offset of what is no pointer"));
+                    return Err(unsupported(
+                        span,
+                        "internal: an offset of what is no pointer",
+                    ));
                 };
                 let stride = self.module.types.stride(pointee);
                 Ok(Rc::from([match leaf {
@@ -1012,7 +1255,9 @@ impl<'a> Flattener<'a> {
                         variables.terms.push((index, self.leaf_count(pointee)));
                         Leaf::Variables(variables)
                     }
-                    Some(Leaf::Address(address)) => Leaf::Address(self.indexed(address, index, stride)?),
+                    Some(Leaf::Address(address)) => {
+                        Leaf::Address(self.indexed(address, index, stride)?)
+                    }
                     Some(Leaf::Register(reg)) => Leaf::Address(Address {
                         pointer: Some(reg),
                         index: Some((index, stride)),
@@ -1023,7 +1268,10 @@ impl<'a> Flattener<'a> {
                 }]))
             }
             Op::Call(callee, args) => {
-                let args = args.iter().map(|&arg| self.value(arg)).collect::<Result<Vec<_>>>()?;
+                let args = args
+                    .iter()
+                    .map(|&arg| self.value(arg))
+                    .collect::<Result<Vec<_>>>()?;
                 self.call(*callee, args)
             }
             Op::Compose(parts) => {
@@ -1044,11 +1292,17 @@ impl<'a> Flattener<'a> {
                 let no_part = || unsupported(span, "internal: a part outside its value");
                 let (_, before) = self.part(whole_ty, *index).ok_or_else(no_part)?;
                 let end = before + self.leaf_count(ty);
-                leaves.get(before as usize..end as usize).map(Rc::from).ok_or_else(no_part)
+                leaves
+                    .get(before as usize..end as usize)
+                    .map(Rc::from)
+                    .ok_or_else(no_part)
             }
             Op::Swizzle(whole, components) => {
                 let leaves = self.value(*whole)?;
-                Ok(components.iter().filter_map(|&c| leaves.get(c as usize).cloned()).collect())
+                Ok(components
+                    .iter()
+                    .filter_map(|&c| leaves.get(c as usize).cloned())
+                    .collect())
             }
             Op::Bitcast(from) if matches!(self.module.types[ty], Type::Pointer { .. }) => {
                 self.value(*from)
@@ -1066,21 +1320,32 @@ impl<'a> Flattener<'a> {
         match op {
             Op::Literal(literal) => {
                 let kind = kinds.first().copied().unwrap_or(Kind::Scalar(Scalar::I32));
-                Ok(vec![self.literal(literal_bits(*literal, kind.scalar()), kind)])
+                Ok(vec![
+                    self.literal(literal_bits(*literal, kind.scalar()), kind),
+                ])
             }
             Op::Zero => Ok(kinds.iter().map(|&kind| self.literal(0, kind)).collect()),
             Op::FunctionConstant(handle) => {
                 let constant = &self.module.function_constants[*handle];
                 let bytes = self.constants.get(&constant.index).ok_or_else(|| {
                     let (name, index) = (&constant.name, constant.index);
-                    unsupported(span, format!("function constant `{name}` ({index}) has no value"))
+                    unsupported(
+                        span,
+                        format!("function constant `{name}` ({index}) has no value"),
+                    )
                 })?;
                 let mut regs = Vec::new();
                 let mut rest = bytes.as_slice();
                 for &kind in &kinds {
                     let size = kind.scalar().size() as usize;
                     let Some((head, tail)) = rest.split_at_checked(size) else {
-                        return Err(unsupported(span, format!("the value of function constant `{}` is too short", constant.name)));
+                        return Err(unsupported(
+                            span,
+                            format!(
+                                "the value of function constant `{}` is too short",
+                                constant.name
+                            ),
+                        ));
                     };
                     rest = tail;
                     regs.push(self.literal(bits_of_bytes(head, kind.scalar()), kind));
@@ -1088,7 +1353,9 @@ impl<'a> Flattener<'a> {
                 Ok(regs)
             }
             Op::FunctionConstantDefined(handle) => {
-                let given = self.constants.contains_key(&self.module.function_constants[*handle].index);
+                let given = self
+                    .constants
+                    .contains_key(&self.module.function_constants[*handle].index);
                 let bits = if given { u64::from(u32::MAX) } else { 0 };
                 Ok(vec![self.literal(bits, Kind::Scalar(Scalar::Bool))])
             }
@@ -1096,18 +1363,29 @@ impl<'a> Flattener<'a> {
             Op::Binary(op, a, b) => self.by_component(Compute::Binary(*op), &kinds, &[*a, *b]),
             Op::Convert(a) => {
                 let regs = self.regs(*a)?;
-                kinds.iter().enumerate().map(|(i, &kind)| {
-                    let reg = regs.get(i).or(regs.first()).copied();
-                    let reg = reg.ok_or_else(|| unsupported(span, "internal: nothing to convert"))?;
-                    self.convert(reg, kind)
-                }).collect()
+                kinds
+                    .iter()
+                    .enumerate()
+                    .map(|(i, &kind)| {
+                        let reg = regs.get(i).or(regs.first()).copied();
+                        let reg =
+                            reg.ok_or_else(|| unsupported(span, "internal: nothing to convert"))?;
+                        self.convert(reg, kind)
+                    })
+                    .collect()
             }
             Op::Bitcast(a) => self.bitcast_value(*a, &kinds, span),
-            Op::Select { condition, accept, reject } => {
-                self.by_component(Compute::Select, &kinds, &[*condition, *accept, *reject])
-            }
+            Op::Select {
+                condition,
+                accept,
+                reject,
+            } => self.by_component(Compute::Select, &kinds, &[*condition, *accept, *reject]),
             Op::Math(function @ (MathFunction::All | MathFunction::Any), args) => {
-                let op = if *function == MathFunction::All { BinaryOp::And } else { BinaryOp::Or };
+                let op = if *function == MathFunction::All {
+                    BinaryOp::And
+                } else {
+                    BinaryOp::Or
+                };
                 let regs = self.regs(args[0])?;
                 self.fold(Compute::Binary(op), &regs, span)
             }
@@ -1131,10 +1409,17 @@ impl<'a> Flattener<'a> {
                 let (a, b) = (self.bitcast(a, long)?, self.bitcast(b, long)?);
                 let bytes = self.compute(Compute::Binary(BinaryOp::Subtract), long, vec![a, b])?;
                 let size = self.literal(u64::from(pointee.max(1)), long);
-                Ok(vec![self.compute(Compute::Binary(BinaryOp::Divide), long, vec![bytes, size])?])
+                Ok(vec![self.compute(
+                    Compute::Binary(BinaryOp::Divide),
+                    long,
+                    vec![bytes, size],
+                )?])
             }
             Op::Simd(op, args) => {
-                let args = args.iter().map(|&a| self.regs(a)).collect::<Result<Vec<_>>>()?;
+                let args = args
+                    .iter()
+                    .map(|&a| self.regs(a))
+                    .collect::<Result<Vec<_>>>()?;
                 (0..kinds.len())
                     .map(|i| {
                         let args = args.iter().filter_map(|a| a.get(i).or(a.first()).copied());
@@ -1143,25 +1428,48 @@ impl<'a> Flattener<'a> {
                     })
                     .collect()
             }
-            Op::Atomic { op, place, args, .. } => {
+            Op::Atomic {
+                op, place, args, ..
+            } => {
                 let Leaf::Address(address) = self.resolve(place, span)? else {
-                    return Err(unsupported(span, "atomics need device or threadgroup memory"));
+                    return Err(unsupported(
+                        span,
+                        "atomics need device or threadgroup memory",
+                    ));
                 };
                 let Type::Atomic(element) = self.module.types[place.ty] else {
-                    return Err(unsupported(span, "internal: an atomic operation on a plain place"));
+                    return Err(unsupported(
+                        span,
+                        "internal: an atomic operation on a plain place",
+                    ));
                 };
-                let args = args.iter().map(|&a| self.reg(a)).collect::<Result<Vec<_>>>()?;
+                let args = args
+                    .iter()
+                    .map(|&a| self.reg(a))
+                    .collect::<Result<Vec<_>>>()?;
                 let dst = kinds.first().map(|&kind| self.register(kind, false));
-                self.emit(Node::Atomic { op: *op, dst, args, element, address, span });
+                self.emit(Node::Atomic {
+                    op: *op,
+                    dst,
+                    args,
+                    element,
+                    address,
+                    span,
+                });
                 Ok(dst.into_iter().collect())
             }
-            Op::SimdgroupMatrix(..) => {
-                Err(unsupported(span, "the CPU does not run simdgroup matrices yet"))
-            }
-            Op::Load(_) | Op::AddressOf(_) | Op::Offset(..) | Op::Call(..) | Op::Compose(_)
-            | Op::Splat(_) | Op::Extract(..) | Op::Swizzle(..) => {
-                Err(unsupported(span, "internal: an operation on whole values"))
-            }
+            Op::SimdgroupMatrix(..) => Err(unsupported(
+                span,
+                "the CPU does not run simdgroup matrices yet",
+            )),
+            Op::Load(_)
+            | Op::AddressOf(_)
+            | Op::Offset(..)
+            | Op::Call(..)
+            | Op::Compose(_)
+            | Op::Splat(_)
+            | Op::Extract(..)
+            | Op::Swizzle(..) => Err(unsupported(span, "internal: an operation on whole values")),
         }
     }
 
@@ -1172,13 +1480,24 @@ impl<'a> Flattener<'a> {
     }
 
     /// One node for each component; an operand with one component serves them all.
-    fn by_component(&mut self, op: Compute, kinds: &[Kind], args: &[Handle<Value>]) -> Result<Vec<Reg>> {
-        let args = args.iter().map(|&a| self.regs(a)).collect::<Result<Vec<_>>>()?;
+    fn by_component(
+        &mut self,
+        op: Compute,
+        kinds: &[Kind],
+        args: &[Handle<Value>],
+    ) -> Result<Vec<Reg>> {
+        let args = args
+            .iter()
+            .map(|&a| self.regs(a))
+            .collect::<Result<Vec<_>>>()?;
         kinds
             .iter()
             .enumerate()
             .map(|(i, &kind)| {
-                let args = args.iter().filter_map(|a| a.get(i).or(a.first()).copied()).collect();
+                let args = args
+                    .iter()
+                    .filter_map(|a| a.get(i).or(a.first()).copied())
+                    .collect();
                 self.compute(op, kind, args)
             })
             .collect()
@@ -1196,7 +1515,12 @@ impl<'a> Flattener<'a> {
     }
 
     /// `as_type`: through 32-bit words where the components differ in size.
-    fn bitcast_value(&mut self, from: Handle<Value>, kinds: &[Kind], span: Span) -> Result<Vec<Reg>> {
+    fn bitcast_value(
+        &mut self,
+        from: Handle<Value>,
+        kinds: &[Kind],
+        span: Span,
+    ) -> Result<Vec<Reg>> {
         let regs = self.regs(from)?;
         let size = |kind: Kind| kind.scalar().size();
         let (Some(&first), Some(&to)) = (regs.first(), kinds.first()) else {
@@ -1204,7 +1528,11 @@ impl<'a> Flattener<'a> {
         };
         let source = self.kind(first);
         if regs.len() == kinds.len() && size(source) == size(to) {
-            return regs.iter().zip(kinds).map(|(&r, &k)| self.bitcast(r, k)).collect();
+            return regs
+                .iter()
+                .zip(kinds)
+                .map(|(&r, &k)| self.bitcast(r, k))
+                .collect();
         }
         let word = Kind::Scalar(Scalar::U32);
         let unsigned = |bytes: u32| match bytes {
@@ -1236,7 +1564,9 @@ impl<'a> Flattener<'a> {
                         };
                         total = Some(match total {
                             None => bits,
-                            Some(t) => self.compute(Compute::Binary(BinaryOp::Or), word, vec![t, bits])?,
+                            Some(t) => {
+                                self.compute(Compute::Binary(BinaryOp::Or), word, vec![t, bits])?
+                            }
                         });
                     }
                     words.extend(total);
@@ -1246,7 +1576,12 @@ impl<'a> Flattener<'a> {
         let mut result = Vec::new();
         for (i, &kind) in (0..).zip(kinds) {
             let bytes = size(kind);
-            let at = |n: u32| words.get(n as usize).copied().ok_or_else(|| unsupported(span, "internal: a cast between sizes"));
+            let at = |n: u32| {
+                words
+                    .get(n as usize)
+                    .copied()
+                    .ok_or_else(|| unsupported(span, "internal: a cast between sizes"))
+            };
             let reg = if bytes == 8 {
                 let (low, high) = (at(i * 2)?, at(i * 2 + 1)?);
                 let long = self.compute(Compute::Join, unsigned(8), vec![low, high])?;
@@ -1276,7 +1611,10 @@ enum Part {
 }
 
 fn unsupported(span: Span, message: impl Into<String>) -> Unsupported {
-    Unsupported { message: message.into(), span }
+    Unsupported {
+        message: message.into(),
+        span,
+    }
 }
 
 /// Runs of up to four scalars of one kind that stand side by side in memory.
@@ -1295,9 +1633,9 @@ fn returns(statement: &Statement) -> bool {
 fn inner_returns(statement: &Statement) -> bool {
     match statement {
         Statement::If { accept, reject, .. } => accept.iter().chain(reject).any(returns),
-        Statement::Loop { header, body, step, .. } => {
-            header.iter().chain(body).chain(step).any(returns)
-        }
+        Statement::Loop {
+            header, body, step, ..
+        } => header.iter().chain(body).chain(step).any(returns),
         Statement::Switch { arms, .. } => arms.iter().any(|arm| arm.body.iter().any(returns)),
         _ => false,
     }

@@ -21,7 +21,11 @@ struct Grid {
 impl Grid {
     fn new(threads: [u64; 3], full: [u64; 3]) -> Self {
         let full = full.map(|n| n.max(1));
-        Self { threads, full, groups: std::array::from_fn(|d| threads[d].div_ceil(full[d])) }
+        Self {
+            threads,
+            full,
+            groups: std::array::from_fn(|d| threads[d].div_ceil(full[d])),
+        }
     }
 
     fn count(&self) -> u64 {
@@ -32,8 +36,15 @@ impl Grid {
     fn place(&self, number: u64) -> Place {
         let [x, y, _] = self.groups;
         let group = [number % x, number / x % y, number / (x * y)];
-        let size = std::array::from_fn(|d| self.full[d].min(self.threads[d] - group[d] * self.full[d]));
-        Place { grid: self.threads, full: self.full, groups: self.groups, group, size }
+        let size =
+            std::array::from_fn(|d| self.full[d].min(self.threads[d] - group[d] * self.full[d]));
+        Place {
+            grid: self.threads,
+            full: self.full,
+            groups: self.groups,
+            group,
+            size,
+        }
     }
 }
 
@@ -151,21 +162,37 @@ impl<'a> Worker<'a> {
             .zip(shared)
             .map(|(slot, shared)| match (slot, shared) {
                 // SAFETY: `at` is inside the memory just reserved.
-                (_, Some((at, len))) => Region { pointer: unsafe { memory.add(at) }, len },
+                (_, Some((at, len))) => Region {
+                    pointer: unsafe { memory.add(at) },
+                    len,
+                },
                 (Slot::Buffer { index, .. }, _) => {
                     let given = dispatch.buffers.get(*index as usize).copied().flatten();
-                    given.map_or(Region { pointer: std::ptr::null_mut(), len: 0 }, |m| Region {
-                        pointer: m.pointer,
-                        len: m.len,
-                    })
+                    given.map_or(
+                        Region {
+                            pointer: std::ptr::null_mut(),
+                            len: 0,
+                        },
+                        |m| Region {
+                            pointer: m.pointer,
+                            len: m.len,
+                        },
+                    )
                 }
-                (Slot::Constant { bytes, .. }, _) => {
-                    Region { pointer: bytes.as_ptr().cast_mut(), len: bytes.len() }
-                }
-                _ => Region { pointer: std::ptr::null_mut(), len: 0 },
+                (Slot::Constant { bytes, .. }, _) => Region {
+                    pointer: bytes.as_ptr().cast_mut(),
+                    len: bytes.len(),
+                },
+                _ => Region {
+                    pointer: std::ptr::null_mut(),
+                    len: 0,
+                },
             })
             .collect();
-        Self { machine, threadgroup_words: bytes.div_ceil(4) }
+        Self {
+            machine,
+            threadgroup_words: bytes.div_ceil(4),
+        }
     }
 
     fn run(&mut self, place: Place) {

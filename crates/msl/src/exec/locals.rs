@@ -30,12 +30,18 @@ pub struct Facts {
 impl Facts {
     /// Whether the local may be written at a position in `(after, until]`.
     pub fn written_between(&self, local: Handle<Local>, after: u32, until: u32) -> bool {
-        self.writes[local.index()].iter().any(|&w| after < w && w <= until)
+        self.writes[local.index()]
+            .iter()
+            .any(|&w| after < w && w <= until)
     }
 
     /// Whether what a thread pointer reaches may be written at a position in `(after, until]`.
     pub fn written_through_pointer(&self, after: u32, until: u32) -> bool {
-        until == u32::MAX || self.indirect_writes.iter().any(|&w| after < w && w <= until)
+        until == u32::MAX
+            || self
+                .indirect_writes
+                .iter()
+                .any(|&w| after < w && w <= until)
     }
 
     /// Whether the local is never written after its start.
@@ -84,7 +90,13 @@ impl<'a> Analyzer<'a> {
         let mut store_counts = vec![0; locals];
         count_stores(&function.body, &mut store_counts);
         let is_thread_pointer = |l: &Local| {
-            matches!(module.types[l.ty], Type::Pointer { space: AddressSpace::Thread, .. })
+            matches!(
+                module.types[l.ty],
+                Type::Pointer {
+                    space: AddressSpace::Thread,
+                    ..
+                }
+            )
         };
         let is_binding = function
             .locals
@@ -94,8 +106,11 @@ impl<'a> Analyzer<'a> {
                 is_thread_pointer(local) && store_counts[handle.index()] <= most
             })
             .collect();
-        let in_memory =
-            function.locals.iter().map(|(_, l)| needs_memory(module, l.ty)).collect();
+        let in_memory = function
+            .locals
+            .iter()
+            .map(|(_, l)| needs_memory(module, l.ty))
+            .collect();
         Self {
             module,
             function,
@@ -172,12 +187,23 @@ impl<'a> Analyzer<'a> {
                     _ => self.escape(*value),
                 }
             }
-            Statement::If { condition, accept, reject, .. } => {
+            Statement::If {
+                condition,
+                accept,
+                reject,
+                ..
+            } => {
                 self.read(*condition);
                 self.block(accept);
                 self.block(reject);
             }
-            Statement::Loop { header, condition, body, step, .. } => {
+            Statement::Loop {
+                header,
+                condition,
+                body,
+                step,
+                ..
+            } => {
                 self.loops.push(self.loop_ends.len());
                 self.loop_ends.push(0);
                 self.block(header);
@@ -315,7 +341,9 @@ fn count_stores(block: &Block, counts: &mut [u32]) {
                 count_stores(accept, counts);
                 count_stores(reject, counts);
             }
-            Statement::Loop { header, body, step, .. } => {
+            Statement::Loop {
+                header, body, step, ..
+            } => {
                 for part in [header, body, step] {
                     count_stores(part, counts);
                 }
@@ -358,8 +386,14 @@ fn for_each_operand(op: &Op, visit: &mut dyn FnMut(Handle<Value>)) {
             visit(*a);
             visit(*b);
         }
-        Op::Select { condition, accept, reject } => {
-            [condition, accept, reject].into_iter().for_each(|v| visit(*v));
+        Op::Select {
+            condition,
+            accept,
+            reject,
+        } => {
+            [condition, accept, reject]
+                .into_iter()
+                .for_each(|v| visit(*v));
         }
         Op::Compose(args)
         | Op::Math(_, args)

@@ -41,7 +41,11 @@ impl Operand {
 
     /// The first word of a row; none of a uniform register.
     pub const fn word(self) -> Option<u32> {
-        if self.is_uniform() { None } else { Some(self.0) }
+        if self.is_uniform() {
+            None
+        } else {
+            Some(self.0)
+        }
     }
 
     /// The register `words` words further on (of the same sort).
@@ -212,7 +216,9 @@ impl<'a> Machine<'a> {
         };
         machine.frame.reserve(code.frame_words as usize * capacity);
         machine.masks.reserve((code.masks as usize + 1) * capacity);
-        machine.private.reserve((code.private_size as usize).div_ceil(4) * capacity);
+        machine
+            .private
+            .reserve((code.private_size as usize).div_ceil(4) * capacity);
         for &(operand, bits, words) in &code.constants {
             let n = if operand.is_uniform() { 1 } else { capacity };
             // SAFETY: constants have registers of their own, and nothing else runs yet.
@@ -350,13 +356,19 @@ impl<'a> Machine<'a> {
     /// Whether somebody asked for an end.
     #[inline]
     pub fn interrupted(&self) -> bool {
-        self.interrupt.is_some_and(|flag| flag.load(Ordering::Relaxed))
+        self.interrupt
+            .is_some_and(|flag| flag.load(Ordering::Relaxed))
     }
 
     /// Notes what went wrong, and ends the program.
     #[cold]
     pub fn fail(&mut self, kind: FaultKind, span: u32, lane: usize, message: String) {
-        let place = self.code.places.get(span as usize).cloned().unwrap_or_default();
+        let place = self
+            .code
+            .places
+            .get(span as usize)
+            .cloned()
+            .unwrap_or_default();
         self.fault.get_or_insert_with(|| {
             Box::new(Fault {
                 kernel: self.code.kernel.clone(),

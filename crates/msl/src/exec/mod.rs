@@ -164,7 +164,10 @@ impl Program {
                     message: unsupported.message,
                 }
             })?;
-        Ok(Self { kernel: found.clone(), code })
+        Ok(Self {
+            kernel: found.clone(),
+            code,
+        })
     }
 
     /// The kernel's name and arguments.

@@ -63,7 +63,13 @@ struct Analysis<'a> {
 
 /// Analyses a kernel.
 pub fn analyze(flat: &Flat) -> Uniformity {
-    let root = BlockInfo { parent: 0, depth: 0, construct: Construct::Root, start: 0, end: u32::MAX };
+    let root = BlockInfo {
+        parent: 0,
+        depth: 0,
+        construct: Construct::Root,
+        start: 0,
+        end: u32::MAX,
+    };
     let mut analysis = Analysis {
         flat,
         blocks: vec![root],
@@ -76,13 +82,17 @@ pub fn analyze(flat: &Flat) -> Uniformity {
         changed: true,
     };
     analysis.survey(&flat.body, 0);
-    let homes: Vec<usize> = (0..flat.kinds.len()).map(|reg| analysis.home(reg)).collect();
+    let homes: Vec<usize> = (0..flat.kinds.len())
+        .map(|reg| analysis.home(reg))
+        .collect();
     while std::mem::take(&mut analysis.changed) {
         let mut next = 0;
         analysis.visit(&flat.body, 0, &mut next, &homes);
         analysis.leaves_diverge();
     }
-    let lives = (0..flat.kinds.len()).map(|reg| analysis.life(reg, homes[reg])).collect();
+    let lives = (0..flat.kinds.len())
+        .map(|reg| analysis.life(reg, homes[reg]))
+        .collect();
     Uniformity {
         varying: analysis.varying,
         divergent: analysis.divergent,
@@ -94,7 +104,10 @@ pub fn analyze(flat: &Flat) -> Uniformity {
 /// Calls `visit` with every register a node itself reads.
 pub fn for_each_read(node: &Node, visit: &mut dyn FnMut(Reg)) {
     let address = |a: &Address, visit: &mut dyn FnMut(Reg)| {
-        a.pointer.into_iter().chain(a.index.map(|(reg, _)| reg)).for_each(visit);
+        a.pointer
+            .into_iter()
+            .chain(a.index.map(|(reg, _)| reg))
+            .for_each(visit);
     };
     let group = |e: &Indexed, visit: &mut dyn FnMut(Reg)| {
         e.terms.iter().for_each(|&(reg, _)| visit(reg));
@@ -102,7 +115,9 @@ pub fn for_each_read(node: &Node, visit: &mut dyn FnMut(Reg)) {
     match node {
         Node::Compute { args, .. } | Node::Simd { args, .. } => args.iter().for_each(|&a| visit(a)),
         Node::Load { address: a, .. } => address(a, visit),
-        Node::Store { values, address: a, .. } => {
+        Node::Store {
+            values, address: a, ..
+        } => {
             values.iter().for_each(|&v| visit(v));
             address(a, visit);
         }
@@ -115,7 +130,9 @@ pub fn for_each_read(node: &Node, visit: &mut dyn FnMut(Reg)) {
             group(element, visit);
             visit(*value);
         }
-        Node::Atomic { args, address: a, .. } => {
+        Node::Atomic {
+            args, address: a, ..
+        } => {
             args.iter().for_each(|&v| visit(v));
             address(a, visit);
         }
@@ -128,7 +145,13 @@ impl Analysis<'_> {
     fn open(&mut self, parent: usize, construct: Construct) -> usize {
         let depth = self.blocks[parent].depth + 1;
         let start = self.position;
-        self.blocks.push(BlockInfo { parent, depth, construct, start, end: u32::MAX });
+        self.blocks.push(BlockInfo {
+            parent,
+            depth,
+            construct,
+            start,
+            end: u32::MAX,
+        });
         self.blocks.len() - 1
     }
 
@@ -140,38 +163,84 @@ impl Analysis<'_> {
             let mut reads = Vec::new();
             for_each_read(node, &mut |reg| reads.push(reg));
             for reg in reads {
-                self.refer(reg, Reference { block, position, is_set: false });
+                self.refer(
+                    reg,
+                    Reference {
+                        block,
+                        position,
+                        is_set: false,
+                    },
+                );
             }
             match node {
                 Node::Set { var: dst, .. }
                 | Node::Compute { dst, .. }
                 | Node::Simd { dst, .. }
                 | Node::Atomic { dst: Some(dst), .. } => {
-                    self.refer(*dst, Reference { block, position, is_set: true });
+                    self.refer(
+                        *dst,
+                        Reference {
+                            block,
+                            position,
+                            is_set: true,
+                        },
+                    );
                 }
                 Node::Load { dst, count, .. } => {
                     for reg in *dst..dst + count {
-                        self.refer(reg, Reference { block, position, is_set: true });
+                        self.refer(
+                            reg,
+                            Reference {
+                                block,
+                                position,
+                                is_set: true,
+                            },
+                        );
                     }
                 }
                 Node::GetIndexed { dst, element } => {
                     self.groups.push((element.base, element.count));
-                    self.refer(*dst, Reference { block, position, is_set: true });
+                    self.refer(
+                        *dst,
+                        Reference {
+                            block,
+                            position,
+                            is_set: true,
+                        },
+                    );
                 }
                 Node::SetIndexed { element, .. } => {
                     self.groups.push((element.base, element.count));
                     for reg in element.base..element.base + element.count {
-                        self.refer(reg, Reference { block, position, is_set: false });
+                        self.refer(
+                            reg,
+                            Reference {
+                                block,
+                                position,
+                                is_set: false,
+                            },
+                        );
                     }
                 }
-                Node::If { condition, accept, reject } => {
+                Node::If {
+                    condition,
+                    accept,
+                    reject,
+                } => {
                     for branch in [accept, reject] {
                         let inner = self.open(block, Construct::Branch(*condition));
                         self.survey(branch, inner);
                         self.blocks[inner].end = self.position;
                         // The second branch needs the condition once more.
                         let position = self.position;
-                        self.refer(*condition, Reference { block, position, is_set: false });
+                        self.refer(
+                            *condition,
+                            Reference {
+                                block,
+                                position,
+                                is_set: false,
+                            },
+                        );
                     }
                 }
                 Node::Scope(id, body) => {
@@ -217,8 +286,12 @@ impl Analysis<'_> {
 
     /// The innermost block that a variable's whole life is in.
     fn home(&self, reg: usize) -> usize {
-        let Some((first, rest)) = self.references[reg].split_first() else { return 0 };
-        let home = rest.iter().fold(first.block, |block, r| self.common(block, r.block));
+        let Some((first, rest)) = self.references[reg].split_first() else {
+            return 0;
+        };
+        let home = rest
+            .iter()
+            .fold(first.block, |block, r| self.common(block, r.block));
         if !self.flat.is_variable[reg] {
             return first.block;
         }
@@ -265,7 +338,12 @@ impl Analysis<'_> {
                         self.mark(*dst);
                     }
                 }
-                Node::Load { dst, count, address, .. } => {
+                Node::Load {
+                    dst,
+                    count,
+                    address,
+                    ..
+                } => {
                     if any || address.is_private {
                         (*dst..dst + count).for_each(|reg| self.mark(reg));
                     }
@@ -313,7 +391,11 @@ impl Analysis<'_> {
     /// Whether an assignment in `block` may miss threads that see the variable again.
     fn diverges(&self, var: Reg, mut block: usize, homes: &[usize]) -> bool {
         let home = homes[var as usize];
-        let last = self.references[var as usize].iter().map(|r| r.position).max().unwrap_or(0);
+        let last = self.references[var as usize]
+            .iter()
+            .map(|r| r.position)
+            .max()
+            .unwrap_or(0);
         while block != home && block != 0 {
             let info = self.blocks[block];
             let diverges = match info.construct {

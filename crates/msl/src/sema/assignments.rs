@@ -25,14 +25,18 @@ impl<'a> Checker<'a> {
         }
         if let Kind::Struct(_) = self.types.kind(target.ty) {
             let name = format!("operator{}=", op.map_or("", symbol));
-            if let Some(result) =
-                self.operator_call(&name, &[target.clone(), source.clone()], span)
+            if let Some(result) = self.operator_call(&name, &[target.clone(), source.clone()], span)
             {
                 return result;
             }
         }
-        if let (Kind::SimdgroupMatrix(_), Repr::Value(_)) = (self.types.kind(target.ty), &target.repr) {
-            self.fail(Diagnostic::error(target.span, "this matrix is a value, not a variable"));
+        if let (Kind::SimdgroupMatrix(_), Repr::Value(_)) =
+            (self.types.kind(target.ty), &target.repr)
+        {
+            self.fail(Diagnostic::error(
+                target.span,
+                "this matrix is a value, not a variable",
+            ));
             return Operand::poison(span);
         }
         if !self.check_writable(&target, "an assignment") {
@@ -106,7 +110,9 @@ impl<'a> Checker<'a> {
         };
         let ir_type = self.ir_type(Ty::scalar(scalar));
         for (index, &component) in swizzle.iter().enumerate() {
-            let part = self.context.emit(Op::Extract(value, index as u32), ir_type, span);
+            let part = self
+                .context
+                .emit(Op::Extract(value, index as u32), ir_type, span);
             let mut place = lvalue.place.clone();
             place.path.push(Projection::Element(u32::from(component)));
             place.ty = ir_type;

@@ -262,12 +262,7 @@ fn scalar_bytes(scalar: Scalar, value: &Constant) -> Vec<u8> {
 }
 
 /// Writes a value as memory lays it out; `out` is as long as the type.
-pub(super) fn write_bytes(
-    types: &ir::Types,
-    ty: Handle<Type>,
-    value: &Constant,
-    out: &mut [u8],
-) {
+pub(super) fn write_bytes(types: &ir::Types, ty: Handle<Type>, value: &Constant, out: &mut [u8]) {
     let mut part = |index: usize, at: u32, ty: Handle<Type>| {
         let end = at as usize + types.layout(ty).0 as usize;
         if let (Some(part), Some(out)) = (value.part(index), out.get_mut(at as usize..end)) {
@@ -284,9 +279,10 @@ pub(super) fn write_bytes(
         Type::Vector(scalar, len, _) => {
             let size = scalar.size() as usize;
             for index in 0..len as usize {
-                if let (Some(part), Some(out)) =
-                    (value.part(index), out.get_mut(index * size..(index + 1) * size))
-                {
+                if let (Some(part), Some(out)) = (
+                    value.part(index),
+                    out.get_mut(index * size..(index + 1) * size),
+                ) {
                     out.copy_from_slice(&scalar_bytes(scalar, part));
                 }
             }
@@ -315,7 +311,11 @@ pub(super) fn write_bytes(
             }
         }
         Type::Struct(of) => {
-            let fields: Vec<_> = types.structs[of].fields.iter().map(|f| (f.offset, f.ty)).collect();
+            let fields: Vec<_> = types.structs[of]
+                .fields
+                .iter()
+                .map(|f| (f.offset, f.ty))
+                .collect();
             for (index, (offset, ty)) in fields.into_iter().enumerate() {
                 part(index, offset, ty);
             }

@@ -42,10 +42,7 @@ impl<'a> Checker<'a> {
         if let Repr::List(items) = operand.repr {
             return self.list_rank(items, to);
         }
-        let (from, to) = (
-            self.types.value_type(operand.ty),
-            self.types.value_type(to),
-        );
+        let (from, to) = (self.types.value_type(operand.ty), self.types.value_type(to));
         if from == to {
             return Some(Rank::Exact);
         }
@@ -130,9 +127,7 @@ impl<'a> Checker<'a> {
                 // A read-only reference to thread memory can bind to a copy of the value.
                 (to.is_const && space == AddressSpace::Thread).then_some(Rank::Conversion)
             }
-            _ if to.is_const && space == AddressSpace::Thread => {
-                self.implicit_rank(operand, to.ty)
-            }
+            _ if to.is_const && space == AddressSpace::Thread => self.implicit_rank(operand, to.ty),
             _ => None,
         }
     }
@@ -362,7 +357,11 @@ impl<'a> Checker<'a> {
         place.ty = self.ir_type(element);
         let ty = self.types.pointer(space, element, is_const);
         let ir_type = self.ir_type(ty);
-        Operand::value(ty, self.context.emit(Op::AddressOf(place), ir_type, span), span)
+        Operand::value(
+            ty,
+            self.context.emit(Op::AddressOf(place), ir_type, span),
+            span,
+        )
     }
 
     /// The operand as a constant or value: what is in memory is loaded.
@@ -386,7 +385,9 @@ impl<'a> Checker<'a> {
         }
         let ty = self.types.value_type(lvalue.ty);
         let ir_type = self.ir_type(ty);
-        let whole = self.context.emit(Op::Load(lvalue.place.clone()), ir_type, span);
+        let whole = self
+            .context
+            .emit(Op::Load(lvalue.place.clone()), ir_type, span);
         match &lvalue.swizzle {
             None => Operand::value(ty, whole, span),
             Some(components) => {
@@ -413,11 +414,8 @@ impl<'a> Checker<'a> {
             Repr::Functions(set) => {
                 let name = set.name.clone();
                 self.fail(
-                    Diagnostic::error(
-                        operand.span,
-                        format!("`{name}` is a function, not a value"),
-                    )
-                    .with_hint(format!("call it: `{name}(..)`")),
+                    Diagnostic::error(operand.span, format!("`{name}` is a function, not a value"))
+                        .with_hint(format!("call it: `{name}(..)`")),
                 );
                 self.context.emit(Op::Zero, ty, operand.span)
             }

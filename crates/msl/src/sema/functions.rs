@@ -159,7 +159,10 @@ impl<'a> Checker<'a> {
         let info = &self.functions[id];
         let name = &info.ast.name.name;
         let known = match info.owner {
-            None => self.namespaces[info.namespace].names.get(name).map(|(entity, _)| entity),
+            None => self.namespaces[info.namespace]
+                .names
+                .get(name)
+                .map(|(entity, _)| entity),
             Some(owner) => self.structs[owner].names.get(name),
         };
         let Some(Entity::Functions(set)) = known else {
@@ -233,7 +236,10 @@ impl<'a> Checker<'a> {
         for param in &ast.params {
             let mut ty = self.resolve(&param.ty);
             if ty.ty == Ty::VOID && !ty.is_reference {
-                self.fail(Diagnostic::error(param.span, "a parameter cannot be `void`"));
+                self.fail(Diagnostic::error(
+                    param.span,
+                    "a parameter cannot be `void`",
+                ));
                 ty = Qualified::plain(Ty::ERROR);
             }
             if !ast.is_kernel {
@@ -307,8 +313,11 @@ impl<'a> Checker<'a> {
                 // `constant T x` as a by-value parameter: a copy is a copy.
                 Some(_) => {
                     self.fail(
-                        Diagnostic::error(param.ty.span, "a parameter passed by value is in thread memory")
-                            .with_hint("drop the address space, or pass a pointer or reference"),
+                        Diagnostic::error(
+                            param.ty.span,
+                            "a parameter passed by value is in thread memory",
+                        )
+                        .with_hint("drop the address space, or pass a pointer or reference"),
                     );
                     Qualified { space: None, ..ty }
                 }
@@ -319,14 +328,20 @@ impl<'a> Checker<'a> {
     fn result_type(&mut self, ty: &'a ast::TypeExpr) -> Qualified {
         let result = self.resolve(ty);
         if let (Kind::Array(..), false) = (self.types.kind(result.ty), result.is_reference) {
-            self.fail(Diagnostic::error(ty.span, "a function cannot return an array"));
+            self.fail(Diagnostic::error(
+                ty.span,
+                "a function cannot return an array",
+            ));
             return Qualified::plain(Ty::ERROR);
         }
         if result.is_reference && result.space.is_none() && !result.ty.is_error() {
             let name = self.type_name(result.ty);
             self.fail(
-                Diagnostic::error(ty.span, "a reference must say which address space it refers to")
-                    .with_hint(format!("write `thread {name} &` or another address space")),
+                Diagnostic::error(
+                    ty.span,
+                    "a reference must say which address space it refers to",
+                )
+                .with_hint(format!("write `thread {name} &` or another address space")),
             );
             return Qualified::plain(Ty::ERROR);
         }
@@ -348,35 +363,47 @@ impl<'a> Checker<'a> {
     pub(super) fn lower_if_concrete(&mut self, id: FunctionId) {
         let info = &self.functions[id];
         let is_concrete = !info.is_template && info.instance_of.is_none();
-        let of_template = info.owner.is_some_and(|owner| self.structs[owner].is_instance);
+        let of_template = info
+            .owner
+            .is_some_and(|owner| self.structs[owner].is_instance);
         if is_concrete && !of_template && info.ast.body.is_some() && info.state == State::Declared {
             self.lower_function(id, info.ast.name.span);
         }
     }
 
     /// The IR of a function, lowered now if it was not yet; `None` if that failed.
-    pub(super) fn lower_function(&mut self, id: FunctionId, used: Span) -> Option<Handle<ir::Function>> {
+    pub(super) fn lower_function(
+        &mut self,
+        id: FunctionId,
+        used: Span,
+    ) -> Option<Handle<ir::Function>> {
         match self.functions[id].state {
             State::Done(handle) => return Some(handle),
             State::Failed => return None,
             State::Lowering => {
                 let name = self.functions[id].name.clone();
                 self.fail(
-                    Diagnostic::error(used, format!("`{name}` calls itself, directly or through others"))
-                        .with_label("recursion")
-                        .with_hint("Metal has no recursion; write a loop"),
+                    Diagnostic::error(
+                        used,
+                        format!("`{name}` calls itself, directly or through others"),
+                    )
+                    .with_label("recursion")
+                    .with_hint("Metal has no recursion; write a loop"),
                 );
                 return None;
             }
             State::Declared => {}
         }
-        if self.functions[id].ast.body.is_none() && !self.functions[id].ast.member_initials.is_empty() {
+        if self.functions[id].ast.body.is_none()
+            && !self.functions[id].ast.member_initials.is_empty()
+        {
             return None;
         }
         if self.functions[id].ast.body.is_none() {
             let info = &self.functions[id];
-            let error = Diagnostic::error(used, format!("`{}` is declared but has no body", info.name))
-                .with_related(info.ast.name.span, "declared here");
+            let error =
+                Diagnostic::error(used, format!("`{}` is declared but has no body", info.name))
+                    .with_related(info.ast.name.span, "declared here");
             self.fail(error);
             self.functions[id].state = State::Failed;
             return None;
@@ -387,7 +414,9 @@ impl<'a> Checker<'a> {
             let name = self.functions[id].name.clone();
             self.instances.push((used, name));
         }
-        let lowered = self.deeper(used, |checker| checker.lower_body(id)).flatten();
+        let lowered = self
+            .deeper(used, |checker| checker.lower_body(id))
+            .flatten();
         if is_instance {
             self.instances.pop();
         }
@@ -421,7 +450,10 @@ impl<'a> Checker<'a> {
             self.fail(
                 Diagnostic::error(
                     ast.name.span,
-                    format!("`{}` is too large: over a million operations", ast.name.name),
+                    format!(
+                        "`{}` is too large: over a million operations",
+                        ast.name.name
+                    ),
                 )
                 .with_hint("use loops, or split it into functions"),
             );
@@ -465,7 +497,8 @@ impl<'a> Checker<'a> {
     fn declare_params(&mut self, id: FunctionId, signature: &Signature) -> Vec<Handle<ir::Local>> {
         let ast = self.functions[id].ast;
         let mut params = Vec::new();
-        if let (Some((space, is_const)), Some(owner)) = (signature.object, self.functions[id].owner) {
+        if let (Some((space, is_const)), Some(owner)) = (signature.object, self.functions[id].owner)
+        {
             let ty = self.structs[owner].ty;
             let object = Qualified {
                 ty,
@@ -478,14 +511,21 @@ impl<'a> Checker<'a> {
             params.push(local);
         }
         for (param, &ty) in ast.params.iter().zip(&signature.params) {
-            let name = param.name.as_ref().map_or_else(|| "unnamed".into(), |n| n.name.clone());
+            let name = param
+                .name
+                .as_ref()
+                .map_or_else(|| "unnamed".into(), |n| n.name.clone());
             let span = param.name.as_ref().map_or(param.span, |n| n.span);
             let (local, lvalue) = self.declare_param(name.clone(), ty, span);
             params.push(local);
             if param.name.is_none() {
                 continue;
             }
-            let entity = if ty.ty.is_error() { Entity::Poison } else { Entity::Local(lvalue) };
+            let entity = if ty.ty.is_error() {
+                Entity::Poison
+            } else {
+                Entity::Local(lvalue)
+            };
             if self.context.declare(name.clone(), entity).is_some() {
                 self.fail(Diagnostic::error(
                     span,
@@ -496,7 +536,12 @@ impl<'a> Checker<'a> {
         params
     }
 
-    fn declare_param(&mut self, name: Name, ty: Qualified, span: Span) -> (Handle<ir::Local>, Lvalue) {
+    fn declare_param(
+        &mut self,
+        name: Name,
+        ty: Qualified,
+        span: Span,
+    ) -> (Handle<ir::Local>, Lvalue) {
         let ir_type = self.passed_type(ty);
         let local = self.context.local(name, ir_type, span);
         let place = Place {
@@ -548,9 +593,12 @@ impl<'a> Checker<'a> {
         let ty = self.type_name(result.ty);
         let end = Span::new(body.span.end.saturating_sub(1), body.span.end);
         self.fail(
-            Diagnostic::warning(end, format!("`{name}` can end without returning its `{ty}`"))
-                .with_label("the end is reached here")
-                .with_hint("return a value on every path"),
+            Diagnostic::warning(
+                end,
+                format!("`{name}` can end without returning its `{ty}`"),
+            )
+            .with_label("the end is reached here")
+            .with_hint("return a value on every path"),
         );
         // Whatever the caller gets is not defined; every back end gives zero.
         let ir_type = self.passed_type(result);
@@ -568,7 +616,9 @@ impl<'a> Checker<'a> {
         let Some(handle) = self.lower_function(id, span) else {
             let result = self.functions[id].signature.as_ref().and_then(|s| s.result);
             return match result {
-                Some(result) if !result.is_reference && result.ty != Ty::VOID => Operand::poison(span),
+                Some(result) if !result.is_reference && result.ty != Ty::VOID => {
+                    Operand::poison(span)
+                }
                 _ => Operand::poison(span),
             };
         };

@@ -42,18 +42,29 @@ impl<'a> Checker<'a> {
         match (self.types.kind(ty), &args[..]) {
             (Kind::Struct(id), _) => self.construct_struct(id, args, braced, span),
             (Kind::Void, []) => Operand::constant(ty, Constant::Int(0), span),
-            (_, [Operand { repr: Repr::List(items), .. }]) => {
-                self.initialise_from_list(items, ty, span)
-            }
+            (
+                _,
+                [
+                    Operand {
+                        repr: Repr::List(items),
+                        ..
+                    },
+                ],
+            ) => self.initialise_from_list(items, ty, span),
             (Kind::Array(..), _) if braced && !args.is_empty() => {
-                self.fail(Diagnostic::error(span, "an array is made by a braced initialiser"));
+                self.fail(Diagnostic::error(
+                    span,
+                    "an array is made by a braced initialiser",
+                ));
                 Operand::poison(span)
             }
             (_, []) => match self.zero_constant(ty) {
                 Some(zero) => Operand::constant(ty, zero, span),
                 None => self.zero_value(ty, span),
             },
-            (Kind::Vector(scalar, len, _), _) => self.construct_vector(ty, scalar, len, args, braced, span),
+            (Kind::Vector(scalar, len, _), _) => {
+                self.construct_vector(ty, scalar, len, args, braced, span)
+            }
             (Kind::Matrix { .. }, _) => self.construct_matrix(ty, args, span),
             (Kind::SimdVote, [arg]) => {
                 let arg = self.convert(arg.clone(), Ty::ULONG, "the vote");
@@ -121,9 +132,12 @@ impl<'a> Checker<'a> {
                     let wanted = self.type_name(wanted);
                     let whole = self.type_name(ty);
                     self.fail(
-                        Diagnostic::error(arg.span, format!("a `{whole}` cannot take a part of type `{from}`"))
-                            .with_label("another element type")
-                            .with_hint(format!("convert it first: `{wanted}(..)`")),
+                        Diagnostic::error(
+                            arg.span,
+                            format!("a `{whole}` cannot take a part of type `{from}`"),
+                        )
+                        .with_label("another element type")
+                        .with_hint(format!("convert it first: `{wanted}(..)`")),
                     );
                     return Operand::poison(span);
                 }
@@ -146,13 +160,24 @@ impl<'a> Checker<'a> {
             let name = self.type_name(ty);
             let count = parts.len();
             self.fail(
-                Diagnostic::error(span, format!("a `{name}` has {len} components, and {count} are given"))
-                    .with_label(if count > usize::from(len) { "too many" } else { "too few" }),
+                Diagnostic::error(
+                    span,
+                    format!("a `{name}` has {len} components, and {count} are given"),
+                )
+                .with_label(if count > usize::from(len) {
+                    "too many"
+                } else {
+                    "too few"
+                }),
             );
             return Operand::poison(span);
         }
         while parts.len() < usize::from(len) {
-            parts.push(Operand::constant(Ty::scalar(scalar), Constant::zero(scalar), span));
+            parts.push(Operand::constant(
+                Ty::scalar(scalar),
+                Constant::zero(scalar),
+                span,
+            ));
         }
         self.compose(ty, parts, span)
     }
@@ -175,7 +200,13 @@ impl<'a> Checker<'a> {
                 let made = (0..columns)
                     .map(|column| {
                         let parts = (0..rows)
-                            .map(|row| if row == column { diagonal.clone() } else { zero.clone() })
+                            .map(|row| {
+                                if row == column {
+                                    diagonal.clone()
+                                } else {
+                                    zero.clone()
+                                }
+                            })
                             .collect();
                         self.compose(column_type, parts, span)
                     })
@@ -187,7 +218,10 @@ impl<'a> Checker<'a> {
             }
         }
         let count = args.len();
-        if count == usize::from(columns) && count > 0 && args.iter().all(|arg| self.types.value_is_vector(arg.ty)) {
+        if count == usize::from(columns)
+            && count > 0
+            && args.iter().all(|arg| self.types.value_is_vector(arg.ty))
+        {
             let made = args
                 .into_iter()
                 .map(|arg| {
@@ -198,10 +232,14 @@ impl<'a> Checker<'a> {
             return self.compose(ty, made, span);
         }
         if count == usize::from(columns) * usize::from(rows) {
-            let mut scalars = args.into_iter().map(|arg| {
-                let arg = self.convert(arg, Ty::scalar(scalar), "an element");
-                self.rvalue(arg)
-            }).collect::<Vec<_>>().into_iter();
+            let mut scalars = args
+                .into_iter()
+                .map(|arg| {
+                    let arg = self.convert(arg, Ty::scalar(scalar), "an element");
+                    self.rvalue(arg)
+                })
+                .collect::<Vec<_>>()
+                .into_iter();
             let made = (0..columns)
                 .map(|_| {
                     let parts = scalars.by_ref().take(usize::from(rows)).collect();
@@ -213,12 +251,14 @@ impl<'a> Checker<'a> {
         let name = self.type_name(ty);
         let column = self.type_name(column_type);
         self.fail(
-            Diagnostic::error(span, format!("a `{name}` cannot be made from these {count} values")).with_hint(
-                format!(
-                    "give {columns} columns (`{column}`), {} scalars, or one scalar for the diagonal",
-                    columns * rows
-                ),
-            ),
+            Diagnostic::error(
+                span,
+                format!("a `{name}` cannot be made from these {count} values"),
+            )
+            .with_hint(format!(
+                "give {columns} columns (`{column}`), {} scalars, or one scalar for the diagonal",
+                columns * rows
+            )),
         );
         Operand::poison(span)
     }
@@ -235,8 +275,10 @@ impl<'a> Checker<'a> {
                 (Constant::Float(_), Constant::Float(_)) => true,
                 (Constant::Bool(_), Constant::Int(v)) => (0..=1).contains(v),
                 _ => {
-                    !from.is_float() && super::constant::convert(to_scalar, from, &there) == *value
-                        && (from.is_signed() == to_scalar.is_signed() || value.as_int().is_none_or(|v| v >= 0))
+                    !from.is_float()
+                        && super::constant::convert(to_scalar, from, &there) == *value
+                        && (from.is_signed() == to_scalar.is_signed()
+                            || value.as_int().is_none_or(|v| v >= 0))
                 }
             }
         });
@@ -246,18 +288,19 @@ impl<'a> Checker<'a> {
             (_, Scalar::Bool) => false,
             (Scalar::F16 | Scalar::Bf16, Scalar::F32) => true,
             _ if from.is_float() || to_scalar.is_float() => false,
-            _ => {
-                to_scalar.size() > from.size() && (to_scalar.is_signed() || !from.is_signed())
-            }
+            _ => to_scalar.size() > from.size() && (to_scalar.is_signed() || !from.is_signed()),
         };
         if widens || holds_constant {
             return true;
         }
         let (from, to) = (self.type_name(operand.ty), self.type_name(to));
         self.fail(
-            Diagnostic::error(operand.span, format!("braces do not narrow a `{from}` to `{to}`"))
-                .with_label(format!("this `{from}` may not fit"))
-                .with_hint(format!("add an explicit cast `{to}(..)`")),
+            Diagnostic::error(
+                operand.span,
+                format!("braces do not narrow a `{from}` to `{to}`"),
+            )
+            .with_label(format!("this `{from}` may not fit"))
+            .with_hint(format!("add an explicit cast `{to}(..)`")),
         );
         false
     }
@@ -303,7 +346,10 @@ impl<'a> Checker<'a> {
         }
         match kind {
             Kind::Struct(id) if self.has_constructors(id) || items.is_empty() => {
-                let args = items.iter().map(|(_, expr)| self.expression(expr)).collect();
+                let args = items
+                    .iter()
+                    .map(|(_, expr)| self.expression(expr))
+                    .collect();
                 self.construct_struct(id, args, true, span)
             }
             Kind::Struct(_) if items.len() == 1 && items[0].0.is_none() => {
@@ -320,7 +366,10 @@ impl<'a> Checker<'a> {
             }
             Kind::Struct(_) | Kind::Array(..) => self.aggregate_from(items, ty, span),
             Kind::Vector(..) | Kind::Matrix { .. } => {
-                let args: Vec<_> = items.iter().map(|(_, expr)| self.expression(expr)).collect();
+                let args: Vec<_> = items
+                    .iter()
+                    .map(|(_, expr)| self.expression(expr))
+                    .collect();
                 if let ([arg], Kind::Vector(..)) = (&args[..], kind)
                     && arg.ty == ty
                 {
@@ -396,7 +445,9 @@ impl<'a> Checker<'a> {
                 if u64::from(len) > ELEMENT_LIMIT {
                     self.fail(Diagnostic::error(
                         span,
-                        format!("an initialiser for {len} elements is too large; {given} are given"),
+                        format!(
+                            "an initialiser for {len} elements is too large; {given} are given"
+                        ),
                     ));
                     return Operand::poison(span);
                 }
@@ -434,13 +485,24 @@ impl<'a> Checker<'a> {
             let designated = item.and_then(|(designator, _)| designator.as_ref());
             let skips = designated.is_some_and(|designator| designator.name != name);
             if let (true, Some(designator)) = (skips, designated) {
-                let known = self.structs[id].fields.iter().any(|f| f.name == designator.name);
-                let is_later = known && self.structs[id].fields.iter().skip(parts.len()).any(|f| f.name == designator.name);
+                let known = self.structs[id]
+                    .fields
+                    .iter()
+                    .any(|f| f.name == designator.name);
+                let is_later = known
+                    && self.structs[id]
+                        .fields
+                        .iter()
+                        .skip(parts.len())
+                        .any(|f| f.name == designator.name);
                 if !is_later {
                     let message = if known {
                         format!("`.{}` is out of the fields' order", designator.name)
                     } else {
-                        format!("struct `{}` has no field `{}`", self.structs[id].name, designator.name)
+                        format!(
+                            "struct `{}` has no field `{}`",
+                            self.structs[id].name, designator.name
+                        )
                     };
                     self.fail(Diagnostic::error(designator.span, message));
                     return Operand::poison(span);
@@ -527,7 +589,8 @@ impl<'a> Checker<'a> {
     /// What an element or field is when nothing is given for it.
     pub(super) fn default_value(&mut self, ty: Ty, span: Span) -> Operand<'a> {
         if let Kind::Struct(id) = self.types.kind(ty)
-            && (self.has_constructors(id) || self.structs[id].fields.iter().any(|f| f.default.is_some()))
+            && (self.has_constructors(id)
+                || self.structs[id].fields.iter().any(|f| f.default.is_some()))
         {
             return self.construct_struct(id, Vec::new(), true, span);
         }
@@ -548,9 +611,7 @@ impl<'a> Checker<'a> {
         let parts = |parts: Vec<Constant>| Constant::Composite(Rc::from(parts));
         Some(match self.types.kind(ty) {
             Kind::Scalar(scalar) => Constant::zero(scalar),
-            Kind::Vector(scalar, len, _) => {
-                parts(vec![Constant::zero(scalar); usize::from(len)])
-            }
+            Kind::Vector(scalar, len, _) => parts(vec![Constant::zero(scalar); usize::from(len)]),
             Kind::Matrix {
                 scalar,
                 columns,
@@ -564,13 +625,16 @@ impl<'a> Checker<'a> {
             }
             Kind::Struct(id) if !self.structs[id].is_union => {
                 let types: Vec<_> = self.structs[id].fields.iter().map(|f| f.ty).collect();
-                let made: Option<Vec<_>> = types.into_iter().map(|ty| self.zero_constant(ty)).collect();
+                let made: Option<Vec<_>> =
+                    types.into_iter().map(|ty| self.zero_constant(ty)).collect();
                 parts(made?)
             }
             Kind::Enum(id) => Constant::zero(self.enums[id].underlying),
-            Kind::Pointer { .. } | Kind::Nullptr | Kind::MemFlags | Kind::MemoryOrder | Kind::SimdVote => {
-                Constant::Int(0)
-            }
+            Kind::Pointer { .. }
+            | Kind::Nullptr
+            | Kind::MemFlags
+            | Kind::MemoryOrder
+            | Kind::SimdVote => Constant::Int(0),
             _ => return None,
         })
     }

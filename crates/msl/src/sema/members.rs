@@ -132,10 +132,8 @@ impl<'a> Checker<'a> {
                 Ok(components) => self.swizzle(object, scalar, components, span),
                 Err(reason) => {
                     let ty = self.type_name(object.ty);
-                    let error = Diagnostic::error(
-                        member.ident.span,
-                        format!("a `{ty}` has no `{name}`"),
-                    );
+                    let error =
+                        Diagnostic::error(member.ident.span, format!("a `{ty}` has no `{name}`"));
                     self.fail(match reason {
                         Some(reason) => error.with_label(reason),
                         None => error.with_label(format!(
@@ -193,7 +191,11 @@ impl<'a> Checker<'a> {
         if let Some(near) = super::suggest::nearest(name, names) {
             error = error.with_hint(format!("did you mean `{near}`?"));
         } else if !info.fields.is_empty() && info.fields.len() <= 8 {
-            let fields: Vec<String> = info.fields.iter().map(|f| format!("`{}`", f.name)).collect();
+            let fields: Vec<String> = info
+                .fields
+                .iter()
+                .map(|f| format!("`{}`", f.name))
+                .collect();
             error = error.with_hint(format!("its fields are {}", fields.join(", ")));
         }
         self.fail(error);
@@ -234,7 +236,10 @@ impl<'a> Checker<'a> {
         match object.repr {
             Repr::Place(lvalue) => {
                 let mut lvalue = *lvalue;
-                lvalue.known = lvalue.known.as_ref().and_then(|k| k.part(index as usize).cloned());
+                lvalue.known = lvalue
+                    .known
+                    .as_ref()
+                    .and_then(|k| k.part(index as usize).cloned());
                 lvalue.place.path.push(step);
                 lvalue.place.ty = self.ir_type(ty);
                 lvalue.ty = ty;
@@ -274,7 +279,10 @@ impl<'a> Checker<'a> {
             lvalue.known = None;
             if let [component] = named[..] {
                 lvalue.swizzle = None;
-                lvalue.place.path.push(Projection::Element(u32::from(component)));
+                lvalue
+                    .place
+                    .path
+                    .push(Projection::Element(u32::from(component)));
                 lvalue.place.ty = self.ir_type(ty);
                 lvalue.ty = ty;
             } else {
@@ -288,8 +296,10 @@ impl<'a> Checker<'a> {
         }
         let object = self.rvalue(object);
         if let Some(value) = object.as_constant() {
-            let parts: Option<Vec<Constant>> =
-                components.iter().map(|&c| value.part(c as usize).cloned()).collect();
+            let parts: Option<Vec<Constant>> = components
+                .iter()
+                .map(|&c| value.part(c as usize).cloned())
+                .collect();
             return match parts {
                 Some(parts) => match &parts[..] {
                     [part] => Operand::constant(ty, part.clone(), span),
@@ -324,11 +334,18 @@ impl<'a> Checker<'a> {
                 return result;
             }
             let name = self.type_name(object.ty);
-            self.fail(Diagnostic::error(span, format!("a `{name}` cannot be indexed")));
+            self.fail(Diagnostic::error(
+                span,
+                format!("a `{name}` cannot be indexed"),
+            ));
             return Operand::poison(span);
         }
         let index = self.promoted(index);
-        if !self.types.as_scalar(index.ty).is_some_and(Scalar::is_integer) {
+        if !self
+            .types
+            .as_scalar(index.ty)
+            .is_some_and(Scalar::is_integer)
+        {
             let name = self.operand_type_name(&index);
             self.fail(
                 Diagnostic::error(index.span, "an index must be an integer")
@@ -376,8 +393,11 @@ impl<'a> Checker<'a> {
             if known < 0 || known >= i64::from(len) {
                 let name = self.type_name(object.ty);
                 self.fail(
-                    Diagnostic::error(index.span, format!("there is no element {known} in `{name}`"))
-                        .with_label(format!("it has {len}, counted from 0")),
+                    Diagnostic::error(
+                        index.span,
+                        format!("there is no element {known} in `{name}`"),
+                    )
+                    .with_label(format!("it has {len}, counted from 0")),
                 );
                 return Operand::poison(span);
             }
@@ -432,8 +452,11 @@ impl<'a> Checker<'a> {
             for &component in swizzle {
                 if std::mem::replace(&mut seen[usize::from(component & 3)], true) {
                     self.fail(
-                        Diagnostic::error(operand.span, "a swizzle with a repeated component cannot be written")
-                            .with_label("which of the two would count?"),
+                        Diagnostic::error(
+                            operand.span,
+                            "a swizzle with a repeated component cannot be written",
+                        )
+                        .with_label("which of the two would count?"),
                     );
                     return false;
                 }
@@ -449,8 +472,11 @@ impl<'a> Checker<'a> {
         }
         if lvalue.is_const {
             self.fail(
-                Diagnostic::error(operand.span, format!("{what} would change something `const`"))
-                    .with_label("declared const"),
+                Diagnostic::error(
+                    operand.span,
+                    format!("{what} would change something `const`"),
+                )
+                .with_label("declared const"),
             );
             return false;
         }

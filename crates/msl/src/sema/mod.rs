@@ -137,7 +137,11 @@ impl<'a> Checker<'a> {
             converting: false,
             mentions_function_constant: false,
         };
-        let nested = [(GLOBAL, "metal", METAL), (METAL, "precise", PRECISE), (METAL, "fast", FAST)];
+        let nested = [
+            (GLOBAL, "metal", METAL),
+            (METAL, "precise", PRECISE),
+            (METAL, "fast", FAST),
+        ];
         for (parent, name, id) in nested {
             checker.namespaces[parent]
                 .names
@@ -159,7 +163,8 @@ impl<'a> Checker<'a> {
     fn fail(&mut self, mut diagnostic: Diagnostic) {
         const MOST_RELATED: usize = 3;
         for (span, name) in self.instances.iter().rev().take(MOST_RELATED) {
-            diagnostic = diagnostic.with_related(*span, format!("in the instance `{name}` used here"));
+            diagnostic =
+                diagnostic.with_related(*span, format!("in the instance `{name}` used here"));
         }
         self.report.push(diagnostic);
     }

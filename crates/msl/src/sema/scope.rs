@@ -96,7 +96,13 @@ pub(super) struct Namespace<'a> {
 impl<'a> Checker<'a> {
     /// What a name means here, if anything.
     pub(super) fn find(&mut self, name: &Name) -> Option<Entity<'a>> {
-        if let Some(entity) = self.context.scopes.iter().rev().find_map(|scope| scope.get(name)) {
+        if let Some(entity) = self
+            .context
+            .scopes
+            .iter()
+            .rev()
+            .find_map(|scope| scope.get(name))
+        {
             return Some(entity.clone());
         }
         if let Some(entity) = self.context.environment.as_ref().and_then(|e| e.find(name)) {
@@ -253,7 +259,9 @@ impl<'a> Checker<'a> {
         segment: &'a ast::PathSegment,
     ) -> Option<Entity<'a>> {
         match (entity, &segment.args) {
-            (Entity::Template(id), Some(args)) => self.instantiate_named(id, args, segment.ident.span),
+            (Entity::Template(id), Some(args)) => {
+                self.instantiate_named(id, args, segment.ident.span)
+            }
             (Entity::LibraryTemplate(name), Some(args)) => {
                 self.library_template(name, args, None, segment.ident.span)
             }
@@ -339,8 +347,11 @@ impl<'a> Checker<'a> {
         if library && let Some(hint) = builtins::missing_hint(name) {
             error = error.with_hint(hint);
         } else {
-            let mut names: Vec<&str> =
-                self.namespaces[namespace].names.keys().map(|n| &**n).collect();
+            let mut names: Vec<&str> = self.namespaces[namespace]
+                .names
+                .keys()
+                .map(|n| &**n)
+                .collect();
             if library {
                 names.extend(builtins::function_names().map(|name| -> &str { name }));
             }
@@ -378,7 +389,9 @@ impl<'a> Checker<'a> {
     }
 
     fn is_declared_later(&self, name: &Name) -> bool {
-        self.namespaces[self.context.namespace].names.contains_key(name)
+        self.namespaces[self.context.namespace]
+            .names
+            .contains_key(name)
             || self.namespaces[GLOBAL].names.contains_key(name)
     }
 

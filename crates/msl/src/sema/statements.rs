@@ -30,20 +30,37 @@ impl<'a> Checker<'a> {
             StmtKind::Variables(variables) => variables.iter().for_each(|v| self.variable(v)),
             StmtKind::Item(item) => self.local_or_member_item(item, None, None),
             StmtKind::Block(block) => self.in_scope(|checker| checker.block(block)),
-            StmtKind::If { is_constexpr, condition, accept, reject } => {
+            StmtKind::If {
+                is_constexpr,
+                condition,
+                accept,
+                reject,
+            } => {
                 self.if_statement(*is_constexpr, condition, accept, reject.as_deref());
             }
-            StmtKind::For { initial, condition, step, body } => self.in_scope(|checker| {
+            StmtKind::For {
+                initial,
+                condition,
+                step,
+                body,
+            } => self.in_scope(|checker| {
                 if let Some(initial) = initial {
                     checker.statement(initial);
                 }
                 checker.loop_statement(condition.as_ref(), body, step.as_ref(), true, span);
             }),
-            StmtKind::While(condition, body) => self.loop_statement(Some(condition), body, None, true, span),
-            StmtKind::DoWhile(body, condition) => self.loop_statement(Some(condition), body, None, false, span),
+            StmtKind::While(condition, body) => {
+                self.loop_statement(Some(condition), body, None, true, span)
+            }
+            StmtKind::DoWhile(body, condition) => {
+                self.loop_statement(Some(condition), body, None, false, span)
+            }
             StmtKind::Switch { selector, arms } => self.switch(selector, arms),
             StmtKind::Break if self.context.breakables.is_empty() => {
-                self.fail(Diagnostic::error(span, "`break` outside of a loop or switch"));
+                self.fail(Diagnostic::error(
+                    span,
+                    "`break` outside of a loop or switch",
+                ));
             }
             StmtKind::Break => self.context.push(Statement::Break(span)),
             StmtKind::Continue if !self.context.in_loop() => {
@@ -51,16 +68,31 @@ impl<'a> Checker<'a> {
             }
             StmtKind::Continue => self.context.push(Statement::Continue(span)),
             StmtKind::Return(value) => self.return_statement(value.as_ref(), span),
-            _ => self.fail(Diagnostic::error(span, "this statement is not supported yet")),
+            _ => self.fail(Diagnostic::error(
+                span,
+                "this statement is not supported yet",
+            )),
         }
     }
 
-    fn if_statement(&mut self, is_constexpr: bool, condition: &'a Expr, accept: &'a Stmt, reject: Option<&'a Stmt>) {
+    fn if_statement(
+        &mut self,
+        is_constexpr: bool,
+        condition: &'a Expr,
+        accept: &'a Stmt,
+        reject: Option<&'a Stmt>,
+    ) {
         if is_constexpr {
-            let Some(value) = self.constant_value(condition, Ty::BOOL, "the condition of `if constexpr`") else {
+            let Some(value) =
+                self.constant_value(condition, Ty::BOOL, "the condition of `if constexpr`")
+            else {
                 return;
             };
-            let taken = if value.truth() == Some(true) { Some(accept) } else { reject };
+            let taken = if value.truth() == Some(true) {
+                Some(accept)
+            } else {
+                reject
+            };
             if let Some(taken) = taken {
                 self.in_scope(|checker| checker.statement(taken));
             }
@@ -69,18 +101,31 @@ impl<'a> Checker<'a> {
         let operand = self.expression(condition);
         let operand = self.condition(operand);
         let value = self.value(&operand);
-        let ((), accept) = self.in_block(|checker| checker.in_scope(|checker| checker.statement(accept)));
+        let ((), accept) =
+            self.in_block(|checker| checker.in_scope(|checker| checker.statement(accept)));
         let ((), reject) = self.in_block(|checker| {
             if let Some(reject) = reject {
                 checker.in_scope(|checker| checker.statement(reject));
             }
         });
         if !operand.is_poison() {
-            self.context.push(Statement::If { condition: value, accept, reject, span: condition.span });
+            self.context.push(Statement::If {
+                condition: value,
+                accept,
+                reject,
+                span: condition.span,
+            });
         }
     }
 
-    fn loop_statement(&mut self, condition: Option<&'a Expr>, body: &'a Stmt, step: Option<&'a Expr>, test_first: bool, span: Span) {
+    fn loop_statement(
+        &mut self,
+        condition: Option<&'a Expr>,
+        body: &'a Stmt,
+        step: Option<&'a Expr>,
+        test_first: bool,
+        span: Span,
+    ) {
         let (condition, header) = self.in_block(|checker| match condition {
             Some(condition) => {
                 let operand = checker.expression(condition);
@@ -89,18 +134,28 @@ impl<'a> Checker<'a> {
             }
             None => {
                 let ty = checker.ir_type(Ty::BOOL);
-                checker.context.emit(Op::Literal(Literal::Bool(true)), ty, span)
+                checker
+                    .context
+                    .emit(Op::Literal(Literal::Bool(true)), ty, span)
             }
         });
         self.context.breakables.push(Breakable::Loop);
-        let ((), body) = self.in_block(|checker| checker.in_scope(|checker| checker.statement(body)));
+        let ((), body) =
+            self.in_block(|checker| checker.in_scope(|checker| checker.statement(body)));
         self.context.breakables.pop();
         let ((), step) = self.in_block(|checker| {
             if let Some(step) = step {
                 checker.discarded(step);
             }
         });
-        self.context.push(Statement::Loop { header, condition, body, step, test_first, span });
+        self.context.push(Statement::Loop {
+            header,
+            condition,
+            body,
+            step,
+            test_first,
+            span,
+        });
     }
 
     fn switch(&mut self, selector: &'a Expr, arms: &'a [ast::SwitchArm]) {
@@ -113,7 +168,10 @@ impl<'a> Checker<'a> {
         };
         if !is_integer && !operand.is_poison() {
             let name = self.type_name(operand.ty);
-            self.fail(Diagnostic::error(selector.span, format!("a `{name}` cannot be switched on")).with_label("not an integer"));
+            self.fail(
+                Diagnostic::error(selector.span, format!("a `{name}` cannot be switched on"))
+                    .with_label("not an integer"),
+            );
         }
         let value = self.value(&operand);
         let mut seen = Vec::new();
@@ -134,19 +192,31 @@ impl<'a> Checker<'a> {
                     };
                     if let Some(value) = checker.constant_int(label, "a case label") {
                         if seen.contains(&value) {
-                            checker.fail(Diagnostic::error(label.span, format!("a second `case {value}`")));
+                            checker.fail(Diagnostic::error(
+                                label.span,
+                                format!("a second `case {value}`"),
+                            ));
                         }
                         seen.push(value);
                         values.push(value);
                     }
                 }
-                let ((), body) = checker.in_block(|checker| arm.body.iter().for_each(|s| checker.statement(s)));
-                made.push(ir::SwitchArm { values, is_default, body });
+                let ((), body) =
+                    checker.in_block(|checker| arm.body.iter().for_each(|s| checker.statement(s)));
+                made.push(ir::SwitchArm {
+                    values,
+                    is_default,
+                    body,
+                });
             }
         });
         self.context.breakables.pop();
         if is_integer {
-            self.context.push(Statement::Switch { selector: value, arms: made, span: selector.span });
+            self.context.push(Statement::Switch {
+                selector: value,
+                arms: made,
+                span: selector.span,
+            });
         }
     }
 
@@ -157,7 +227,9 @@ impl<'a> Checker<'a> {
                 ResultType::Deduced(result) => result,
             };
             match (&value.kind, declared) {
-                (ast::ExprKind::InitList(items), Some(result)) => self.initialise_from_list(items, result.ty, value.span),
+                (ast::ExprKind::InitList(items), Some(result)) => {
+                    self.initialise_from_list(items, result.ty, value.span)
+                }
                 _ => self.expression(value),
             }
         });
@@ -174,7 +246,10 @@ impl<'a> Checker<'a> {
         let Some(operand) = operand else {
             if result.ty != Ty::VOID && !result.ty.is_error() {
                 let name = self.type_name(result.ty);
-                self.fail(Diagnostic::error(span, format!("this function returns `{name}`")).with_hint("return a value"));
+                self.fail(
+                    Diagnostic::error(span, format!("this function returns `{name}`"))
+                        .with_hint("return a value"),
+                );
             }
             self.context.push(Statement::Return(None, span));
             return;
@@ -184,7 +259,10 @@ impl<'a> Checker<'a> {
         }
         if result.ty == Ty::VOID {
             if operand.ty != Ty::VOID {
-                self.fail(Diagnostic::error(operand.span, "this function returns nothing").with_label("so it cannot return this"));
+                self.fail(
+                    Diagnostic::error(operand.span, "this function returns nothing")
+                        .with_label("so it cannot return this"),
+                );
             }
             self.context.push(Statement::Return(None, span));
             return;
@@ -211,7 +289,9 @@ impl<'a> Checker<'a> {
         let entity = self.variable_entity(variable);
         if self.context.declare(name.clone(), entity).is_some() {
             let message = format!("`{name}` is already declared in this block");
-            self.fail(Diagnostic::error(variable.name.span, message).with_label("declared again here"));
+            self.fail(
+                Diagnostic::error(variable.name.span, message).with_label("declared again here"),
+            );
         }
     }
 
@@ -219,7 +299,10 @@ impl<'a> Checker<'a> {
         let span = variable.name.span;
         let (declared, deduced) = if Self::mentions_auto(&variable.ty) {
             let Some(initial) = &variable.initial else {
-                self.fail(Diagnostic::error(span, "`auto` needs an initialiser to take its type from"));
+                self.fail(Diagnostic::error(
+                    span,
+                    "`auto` needs an initialiser to take its type from",
+                ));
                 return Entity::Poison;
             };
             let operand = self.expression(initial);
@@ -233,7 +316,10 @@ impl<'a> Checker<'a> {
         if declared.ty.is_error() {
             if let (Some(initial), None) = (&variable.initial, &deduced) {
                 // Still look for mistakes in it.
-                if !matches!(initial.kind, ast::ExprKind::InitList(_) | ast::ExprKind::Construct { .. }) {
+                if !matches!(
+                    initial.kind,
+                    ast::ExprKind::InitList(_) | ast::ExprKind::Construct { .. }
+                ) {
                     self.expression(initial);
                 }
             }
@@ -247,7 +333,9 @@ impl<'a> Checker<'a> {
             return self.reference_variable(variable, declared, deduced);
         }
         match declared.space {
-            Some(AddressSpace::Threadgroup) => return self.threadgroup_variable(variable, declared),
+            Some(AddressSpace::Threadgroup) => {
+                return self.threadgroup_variable(variable, declared);
+            }
             Some(AddressSpace::Device) => {
                 self.fail(
                     Diagnostic::error(span, "a local variable cannot be in device memory")
@@ -265,17 +353,28 @@ impl<'a> Checker<'a> {
             _ => {}
         }
         if variable.is_static && !variable.is_constexpr {
-            self.fail(Diagnostic::error(span, "Metal has no static local variables"));
+            self.fail(Diagnostic::error(
+                span,
+                "Metal has no static local variables",
+            ));
             return Entity::Poison;
         }
         if let Kind::Atomic(_) = self.types.kind(declared.ty) {
-            self.fail(Diagnostic::error(span, "an atomic must be in device or threadgroup memory"));
+            self.fail(Diagnostic::error(
+                span,
+                "an atomic must be in device or threadgroup memory",
+            ));
             return Entity::Poison;
         }
         self.thread_variable(variable, declared, deduced)
     }
 
-    fn thread_variable(&mut self, variable: &'a Variable, declared: Qualified, deduced: Option<Operand<'a>>) -> Entity<'a> {
+    fn thread_variable(
+        &mut self,
+        variable: &'a Variable,
+        declared: Qualified,
+        deduced: Option<Operand<'a>>,
+    ) -> Entity<'a> {
         let span = variable.name.span;
         let initial = match (deduced, &variable.initial) {
             (Some(operand), _) => Some(self.rvalue(operand)),
@@ -284,7 +383,9 @@ impl<'a> Checker<'a> {
                 Some(self.rvalue(value))
             }
             (None, None) => match self.types.kind(declared.ty) {
-                Kind::Struct(id) if self.has_constructors(id) => Some(self.default_value(declared.ty, span)),
+                Kind::Struct(id) if self.has_constructors(id) => {
+                    Some(self.default_value(declared.ty, span))
+                }
                 _ => None,
             },
         };
@@ -298,58 +399,111 @@ impl<'a> Checker<'a> {
             }
         }
         let is_const = declared.is_const || variable.is_constexpr;
-        let known = initial.as_ref().filter(|_| is_const).and_then(|i| i.as_constant().cloned());
+        let known = initial
+            .as_ref()
+            .filter(|_| is_const)
+            .and_then(|i| i.as_constant().cloned());
         if variable.is_constexpr && known.is_none() && !self.mentions_function_constant {
             let place = variable.initial.as_ref().map_or(span, |i| i.span);
-            self.fail(Diagnostic::error(place, "the value of a `constexpr` must be known at compile time"));
+            self.fail(Diagnostic::error(
+                place,
+                "the value of a `constexpr` must be known at compile time",
+            ));
             return Entity::Poison;
         }
-        if let (Some(value), false) = (&known, matches!(self.types.kind(ty), Kind::Array(..) | Kind::Struct(_))) {
+        if let (Some(value), false) = (
+            &known,
+            matches!(self.types.kind(ty), Kind::Array(..) | Kind::Struct(_)),
+        ) {
             if variable.is_constexpr {
                 return Entity::Known(ty, value.clone());
             }
         }
         let ir_type = self.ir_type(ty);
-        let local = self.context.local(variable.name.name.clone(), ir_type, span);
-        let place = Place { base: PlaceBase::Local(local), path: Vec::new(), ty: ir_type };
+        let local = self
+            .context
+            .local(variable.name.name.clone(), ir_type, span);
+        let place = Place {
+            base: PlaceBase::Local(local),
+            path: Vec::new(),
+            ty: ir_type,
+        };
         if let Some(initial) = initial {
             let value = self.value(&initial);
-            self.context.push(Statement::Store { place: place.clone(), value, span: variable.span });
+            self.context.push(Statement::Store {
+                place: place.clone(),
+                value,
+                span: variable.span,
+            });
         }
-        Entity::Local(Lvalue { place, ty, space: AddressSpace::Thread, is_const, swizzle: None, known, is_temporary: false })
+        Entity::Local(Lvalue {
+            place,
+            ty,
+            space: AddressSpace::Thread,
+            is_const,
+            swizzle: None,
+            known,
+            is_temporary: false,
+        })
     }
 
-    fn reference_variable(&mut self, variable: &'a Variable, declared: Qualified, deduced: Option<Operand<'a>>) -> Entity<'a> {
+    fn reference_variable(
+        &mut self,
+        variable: &'a Variable,
+        declared: Qualified,
+        deduced: Option<Operand<'a>>,
+    ) -> Entity<'a> {
         let span = variable.name.span;
         let operand = match (deduced, &variable.initial) {
             (Some(operand), _) => operand,
             (None, Some(initial)) => self.expression(initial),
             (None, None) => {
-                self.fail(Diagnostic::error(span, "a reference needs something to refer to"));
+                self.fail(Diagnostic::error(
+                    span,
+                    "a reference needs something to refer to",
+                ));
                 return Entity::Poison;
             }
         };
         if operand.is_poison() {
             return Entity::Poison;
         }
-        let operand = if operand.as_place().is_none() && declared.is_const { self.in_memory(operand) } else { operand };
+        let operand = if operand.as_place().is_none() && declared.is_const {
+            self.in_memory(operand)
+        } else {
+            operand
+        };
         let Some(lvalue) = operand.as_place().filter(|l| l.swizzle.is_none()).cloned() else {
-            self.fail(Diagnostic::error(operand.span, "a reference needs something in memory").with_label("this is a value"));
+            self.fail(
+                Diagnostic::error(operand.span, "a reference needs something in memory")
+                    .with_label("this is a value"),
+            );
             return Entity::Poison;
         };
         let space = declared.space.unwrap_or(AddressSpace::Thread);
-        if operand.ty != declared.ty || lvalue.space != space || (lvalue.is_const && !declared.is_const) {
+        if operand.ty != declared.ty
+            || lvalue.space != space
+            || (lvalue.is_const && !declared.is_const)
+        {
             let (from, to) = (self.type_name(operand.ty), self.type_name(declared.ty));
-            let (there, here) = (super::types::space_name(lvalue.space), super::types::space_name(space));
-            let constness = if lvalue.is_const { "const " } else { "" };
-            self.fail(
-                Diagnostic::error(operand.span, format!("a `{here} {to} &` cannot refer to a `{constness}{there} {from}`")),
+            let (there, here) = (
+                super::types::space_name(lvalue.space),
+                super::types::space_name(space),
             );
+            let constness = if lvalue.is_const { "const " } else { "" };
+            self.fail(Diagnostic::error(
+                operand.span,
+                format!("a `{here} {to} &` cannot refer to a `{constness}{there} {from}`"),
+            ));
             return Entity::Poison;
         }
         // What the way to the place is computed from must not change afterwards.
         let is_const = declared.is_const || lvalue.is_const;
-        Entity::Local(Lvalue { is_const, is_temporary: false, ..lvalue })
+        Entity::Local(Lvalue {
+            is_const,
+            is_temporary: false,
+            ..lvalue
+        })
     }
 
     fn threadgroup_variable(&mut self, variable: &'a Variable, declared: Qualified) -> Entity<'a> {
@@ -363,19 +517,33 @@ impl<'a> Checker<'a> {
         }
         if let Some(initial) = &variable.initial {
             self.fail(
-                Diagnostic::error(initial.span, "a threadgroup variable cannot have an initialiser")
-                    .with_hint("assign it, and put a `threadgroup_barrier` behind"),
+                Diagnostic::error(
+                    initial.span,
+                    "a threadgroup variable cannot have an initialiser",
+                )
+                .with_hint("assign it, and put a `threadgroup_barrier` behind"),
             );
             return Entity::Poison;
         }
         if let Kind::UnsizedArray(_) = self.types.kind(declared.ty) {
-            self.fail(Diagnostic::error(span, "a threadgroup array needs a length"));
+            self.fail(Diagnostic::error(
+                span,
+                "a threadgroup array needs a length",
+            ));
             return Entity::Poison;
         }
         let ir_type = self.ir_type(declared.ty);
         let name = variable.name.name.clone();
-        let handle = self.context.threadgroup.push(ir::Local { name, ty: ir_type, span });
-        let place = Place { base: PlaceBase::Threadgroup(handle), path: Vec::new(), ty: ir_type };
+        let handle = self.context.threadgroup.push(ir::Local {
+            name,
+            ty: ir_type,
+            span,
+        });
+        let place = Place {
+            base: PlaceBase::Threadgroup(handle),
+            path: Vec::new(),
+            ty: ir_type,
+        };
         let known: Option<Constant> = None;
         Entity::Local(Lvalue {
             place,

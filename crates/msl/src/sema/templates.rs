@@ -36,18 +36,36 @@ impl<'a> Checker<'a> {
         self.declare_anywhere(owner, name, Entity::Template(id));
     }
 
-    pub(super) fn declare_struct_template(&mut self, ast: &'a ast::Struct, span: Span, owner: Option<StructId>, _environment: Option<Rc<Environment<'a>>>) {
+    pub(super) fn declare_struct_template(
+        &mut self,
+        ast: &'a ast::Struct,
+        span: Span,
+        owner: Option<StructId>,
+        _environment: Option<Rc<Environment<'a>>>,
+    ) {
         match &ast.name {
             Some(name) if ast.specialization.is_none() => self.declare_template(name, owner),
             _ => self.refuse_template(span),
         }
     }
 
-    pub(super) fn declare_alias_template(&mut self, name: &'a ast::Ident, _ty: &'a ast::TypeExpr, _template: Option<&'a ast::Template>, owner: Option<StructId>, _environment: Option<Rc<Environment<'a>>>) {
+    pub(super) fn declare_alias_template(
+        &mut self,
+        name: &'a ast::Ident,
+        _ty: &'a ast::TypeExpr,
+        _template: Option<&'a ast::Template>,
+        owner: Option<StructId>,
+        _environment: Option<Rc<Environment<'a>>>,
+    ) {
         self.declare_template(name, owner);
     }
 
-    pub(super) fn declare_variable_template(&mut self, variable: &'a ast::Variable, owner: Option<StructId>, _environment: Option<Rc<Environment<'a>>>) {
+    pub(super) fn declare_variable_template(
+        &mut self,
+        variable: &'a ast::Variable,
+        owner: Option<StructId>,
+        _environment: Option<Rc<Environment<'a>>>,
+    ) {
         match variable.specialization {
             None => self.declare_template(&variable.name, owner),
             Some(_) => self.refuse_template(variable.span),
@@ -62,7 +80,12 @@ impl<'a> Checker<'a> {
         self.refuse_template(function.name.span);
     }
 
-    pub(super) fn instantiate_named(&mut self, id: TemplateId, _args: &'a [ast::TemplateArg], span: Span) -> Option<Entity<'a>> {
+    pub(super) fn instantiate_named(
+        &mut self,
+        id: TemplateId,
+        _args: &'a [ast::TemplateArg],
+        span: Span,
+    ) -> Option<Entity<'a>> {
         let declared = self.templates.get(id).map(|t| t.name.span);
         self.fail(
             Diagnostic::error(span, "templates are not supported yet")
@@ -71,7 +94,13 @@ impl<'a> Checker<'a> {
         None
     }
 
-    pub(super) fn deduce_instance(&mut self, _id: FunctionId, _explicit: Option<&'a [ast::TemplateArg]>, _args: &[Operand<'a>], span: Span) -> Option<FunctionId> {
+    pub(super) fn deduce_instance(
+        &mut self,
+        _id: FunctionId,
+        _explicit: Option<&'a [ast::TemplateArg]>,
+        _args: &[Operand<'a>],
+        span: Span,
+    ) -> Option<FunctionId> {
         self.refuse_template(span);
         None
     }
@@ -80,19 +109,37 @@ impl<'a> Checker<'a> {
         None
     }
 
-    pub(super) fn explain_deduction(&mut self, _id: FunctionId, _explicit: Option<&'a [ast::TemplateArg]>, _args: &[Operand<'a>]) -> String {
+    pub(super) fn explain_deduction(
+        &mut self,
+        _id: FunctionId,
+        _explicit: Option<&'a [ast::TemplateArg]>,
+        _args: &[Operand<'a>],
+    ) -> String {
         "templates are not supported yet".to_string()
     }
 
-    pub(super) fn most_specialised(&self, _candidates: &[FunctionId], _total: usize) -> Option<FunctionId> {
+    pub(super) fn most_specialised(
+        &self,
+        _candidates: &[FunctionId],
+        _total: usize,
+    ) -> Option<FunctionId> {
         None
     }
 
     /// The value that a template argument's constant has; kept for instances.
-    pub(super) fn run_constant(&mut self, operand: &Operand<'a>, _block: crate::ir::Block, _mark: (usize, usize), what: &str) -> Option<Constant> {
+    pub(super) fn run_constant(
+        &mut self,
+        operand: &Operand<'a>,
+        _block: crate::ir::Block,
+        _mark: (usize, usize),
+        what: &str,
+    ) -> Option<Constant> {
         self.fail(
-            Diagnostic::error(operand.span, format!("{what} must be known at compile time"))
-                .with_label("this is computed when the kernel runs"),
+            Diagnostic::error(
+                operand.span,
+                format!("{what} must be known at compile time"),
+            )
+            .with_label("this is computed when the kernel runs"),
         );
         None
     }

@@ -13,7 +13,9 @@ impl Lanes for ReadBuiltin {
     #[inline(always)]
     unsafe fn run(machine: &mut Machine<'_>, i: &Instruction) {
         let code = machine.code;
-        let Some(&(builtin, component)) = code.builtins.get(i.aux as usize) else { return };
+        let Some(&(builtin, component)) = code.builtins.get(i.aux as usize) else {
+            return;
+        };
         let (place, n) = (machine.place, machine.width(i.dst));
         // SAFETY: the assembler gave a register of 32-bit cells.
         let d = unsafe { machine.cells_mut::<u32>(i.dst, n) };
@@ -75,7 +77,9 @@ fn of_threadgroup(place: &Place, builtin: Builtin, component: usize) -> Option<u
         Builtin::ThreadgroupsPerGrid => place.groups[component],
         Builtin::ThreadsPerSimdgroup => SIMD_WIDTH as u64,
         Builtin::SimdgroupsPerThreadgroup => threads(place.size).div_ceil(SIMD_WIDTH as u64),
-        Builtin::DispatchSimdgroupsPerThreadgroup => threads(place.full).div_ceil(SIMD_WIDTH as u64),
+        Builtin::DispatchSimdgroupsPerThreadgroup => {
+            threads(place.full).div_ceil(SIMD_WIDTH as u64)
+        }
         Builtin::QuadgroupsPerThreadgroup => threads(place.size).div_ceil(4),
         Builtin::GridOrigin => 0,
         _ => return None,

@@ -23,7 +23,12 @@ impl Lanes for JumpBack {
     unsafe fn run(machine: &mut Machine<'_>, i: &Instruction) {
         machine.pc = i.aux as usize;
         if machine.interrupted() {
-            machine.fail(FaultKind::Interrupted, u32::MAX, 0, "interrupted".to_string());
+            machine.fail(
+                FaultKind::Interrupted,
+                u32::MAX,
+                0,
+                "interrupted".to_string(),
+            );
         }
     }
 }
@@ -57,7 +62,13 @@ impl Lanes for JumpIfNone {
 ///
 /// `with` holds bools, or is a mask's row.
 #[inline(always)]
-unsafe fn combine(machine: &mut Machine<'_>, dst: Mask, from: Mask, with: *const u32, f: impl Fn(u32, u32) -> u32) {
+unsafe fn combine(
+    machine: &mut Machine<'_>,
+    dst: Mask,
+    from: Mask,
+    with: *const u32,
+    f: impl Fn(u32, u32) -> u32,
+) {
     let (n, lanes) = (machine.padded, machine.lanes);
     let (d, a) = (machine.mask_row(dst), machine.mask_row(from));
     let mut on = 0u32;
@@ -77,11 +88,14 @@ unsafe fn combine(machine: &mut Machine<'_>, dst: Mask, from: Mask, with: *const
             d.add(block).cast::<[u32; 16]>().write(r);
         }
     }
-    machine.set_active(dst, match on as usize {
-        0 => Active::None,
-        n if n == lanes => Active::All,
-        _ => Active::Some,
-    });
+    machine.set_active(
+        dst,
+        match on as usize {
+            0 => Active::None,
+            n if n == lanes => Active::All,
+            _ => Active::Some,
+        },
+    );
 }
 
 /// mask `aux` = mask & the bools of `args[0]`
@@ -204,7 +218,10 @@ impl<T: Cell> Lanes for Select<T> {
         unsafe {
             let d = machine.cells_mut::<T>(i.dst, n);
             let c = machine.cells::<u32>(i.args[0], n);
-            let (a, b) = (machine.cells::<T>(i.args[1], n), machine.cells::<T>(i.args[2], n));
+            let (a, b) = (
+                machine.cells::<T>(i.args[1], n),
+                machine.cells::<T>(i.args[2], n),
+            );
             for (((d, c), a), b) in d.iter_mut().zip(c).zip(a).zip(b) {
                 *d = if *c != 0 { *a } else { *b };
             }
@@ -219,15 +236,22 @@ impl<T: Cell> Lanes for GetIndexed<T> {
     unsafe fn run(machine: &mut Machine<'_>, i: &Instruction) {
         // SAFETY: the assembler gave rows of these cells; `element` checks the index.
         unsafe {
-            each_element(machine, i, |machine, lane, row| {
-                let at = if row.is_uniform() { 0 } else { lane };
-                let value = *machine.row::<T>(row).add(at);
-                *machine.row::<T>(i.dst).add(if i.dst.is_uniform() { 0 } else { lane }) = value;
-            }, |machine, row| {
-                let n = machine.width(i.dst);
-                let from = machine.cells::<T>(row, n);
-                machine.cells_mut::<T>(i.dst, n).copy_from_slice(from);
-            });
+            each_element(
+                machine,
+                i,
+                |machine, lane, row| {
+                    let at = if row.is_uniform() { 0 } else { lane };
+                    let value = *machine.row::<T>(row).add(at);
+                    *machine
+                        .row::<T>(i.dst)
+                        .add(if i.dst.is_uniform() { 0 } else { lane }) = value;
+                },
+                |machine, row| {
+                    let n = machine.width(i.dst);
+                    let from = machine.cells::<T>(row, n);
+                    machine.cells_mut::<T>(i.dst, n).copy_from_slice(from);
+                },
+            );
         }
     }
 }
@@ -240,13 +264,22 @@ impl<T: Cell> Lanes for SetIndexed<T> {
         let value = i.args[0];
         // SAFETY: the assembler gave rows of these cells; `element` checks the index.
         unsafe {
-            each_element(machine, i, |machine, lane, row| {
-                let v = *machine.row::<T>(value).add(if value.is_uniform() { 0 } else { lane });
-                *machine.row::<T>(row).add(if row.is_uniform() { 0 } else { lane }) = v;
-            }, |machine, row| {
-                let assign = Instruction { dst: row, ..*i };
-                Assign::<T>::run(machine, &assign);
-            });
+            each_element(
+                machine,
+                i,
+                |machine, lane, row| {
+                    let v = *machine
+                        .row::<T>(value)
+                        .add(if value.is_uniform() { 0 } else { lane });
+                    *machine
+                        .row::<T>(row)
+                        .add(if row.is_uniform() { 0 } else { lane }) = v;
+                },
+                |machine, row| {
+                    let assign = Instruction { dst: row, ..*i };
+                    Assign::<T>::run(machine, &assign);
+                },
+            );
         }
     }
 }
@@ -264,7 +297,9 @@ unsafe fn each_element(
     all: impl Fn(&mut Machine<'_>, Operand),
 ) {
     let code = machine.code;
-    let Some(access) = code.indexed.get(i.aux as usize) else { return };
+    let Some(access) = code.indexed.get(i.aux as usize) else {
+        return;
+    };
     let index = |machine: &mut Machine<'_>, lane: usize| -> i64 {
         let mut total = i64::from(access.offset);
         for &(reg, kind, worth) in &access.terms {

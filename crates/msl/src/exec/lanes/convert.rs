@@ -9,8 +9,7 @@ use crate::exec::isa::{Isa, Run, version};
 use crate::exec::machine::Cell;
 use crate::ir::Scalar;
 use crate::math::{
-    bf16_to_f32, f16_to_f32, f32_to_bf16, f32_to_f16, to_i32, to_u32,
-    round_to_bf16, round_to_f16,
+    bf16_to_f32, f16_to_f32, f32_to_bf16, f32_to_f16, round_to_bf16, round_to_f16, to_i32, to_u32,
 };
 
 /// What a scalar of a type in a register is for another type; numbers go by value.
@@ -157,7 +156,11 @@ pub fn join(shape: u8, isa: Isa) -> Run {
 
 /// The low or high half of a 64-bit cell.
 pub fn part(high: bool, isa: Isa) -> Run {
-    if high { version::<Unary<High>>(isa) } else { version::<Unary<Low>>(isa) }
+    if high {
+        version::<Unary<High>>(isa)
+    } else {
+        version::<Unary<Low>>(isa)
+    }
 }
 
 /// A copy.

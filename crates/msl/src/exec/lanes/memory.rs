@@ -161,23 +161,34 @@ unsafe fn target(machine: &mut Machine<'_>, i: &Instruction, access: &Access) ->
     if active == Active::None {
         return Target::Bad;
     }
-    let Some(pointer) = access.pointer else { return Target::Mixed };
+    let Some(pointer) = access.pointer else {
+        return Target::Mixed;
+    };
     let bytes = i64::from(access.size * access.count);
     let varying = access.index.filter(|(reg, _)| !reg.is_uniform());
     // SAFETY: the assembler gave registers of these cells.
     unsafe {
         let mut fixed = access.offset;
         if let (Some((reg, kind)), None) = (access.index, varying) {
-            fixed = fixed.wrapping_add(index_at(machine, reg, kind, 0).wrapping_mul(i64::from(access.stride)));
+            fixed = fixed.wrapping_add(
+                index_at(machine, reg, kind, 0).wrapping_mul(i64::from(access.stride)),
+            );
         }
         if pointer.is_uniform() {
             let (tag, start) = split(machine.uniform::<u64>(pointer));
-            let Some(region) = tag.checked_sub(1).and_then(|t| machine.regions.get(t)).copied() else {
+            let Some(region) = tag
+                .checked_sub(1)
+                .and_then(|t| machine.regions.get(t))
+                .copied()
+            else {
                 return bad(machine, i, access);
             };
             let start = start.wrapping_add(fixed);
             let fits = |low: i64, high: i64| {
-                low >= 0 && high.checked_add(bytes).is_some_and(|end| end <= region.len as i64)
+                low >= 0
+                    && high
+                        .checked_add(bytes)
+                        .is_some_and(|end| end <= region.len as i64)
             };
             let Some((reg, kind)) = varying else {
                 return match fits(start, start) {
@@ -192,7 +203,9 @@ unsafe fn target(machine: &mut Machine<'_>, i: &Instruction, access: &Access) ->
             };
             let stride = i64::from(access.stride);
             let at = |index: i64| index.checked_mul(stride).and_then(|b| b.checked_add(start));
-            let (Some(low), Some(high)) = (at(low), at(high)) else { return bad(machine, i, access) };
+            let (Some(low), Some(high)) = (at(low), at(high)) else {
+                return bad(machine, i, access);
+            };
             if !fits(low, high) {
                 return bad(machine, i, access);
             }
@@ -211,17 +224,31 @@ unsafe fn target(machine: &mut Machine<'_>, i: &Instruction, access: &Access) ->
         if tag != high_tag {
             return Target::Mixed;
         }
-        let Some(region) = tag.checked_sub(1).and_then(|t| machine.regions.get(t)).copied() else {
+        let Some(region) = tag
+            .checked_sub(1)
+            .and_then(|t| machine.regions.get(t))
+            .copied()
+        else {
             return bad(machine, i, access);
         };
-        let (low, high) = (low_offset.wrapping_add(fixed), high_offset.wrapping_add(fixed));
-        if low < 0 || high.checked_add(bytes).is_none_or(|end| end > region.len as i64) {
+        let (low, high) = (
+            low_offset.wrapping_add(fixed),
+            high_offset.wrapping_add(fixed),
+        );
+        if low < 0
+            || high
+                .checked_add(bytes)
+                .is_none_or(|end| end > region.len as i64)
+        {
             return bad(machine, i, access);
         }
         if in_order {
             return Target::Contiguous(region.pointer.offset(low as isize));
         }
-        Target::Pointers(region.pointer.wrapping_offset((fixed - BIAS) as isize), pointer)
+        Target::Pointers(
+            region.pointer.wrapping_offset((fixed - BIAS) as isize),
+            pointer,
+        )
     }
 }
 
@@ -254,7 +281,12 @@ indices!(u32, i32, i64);
 ///
 /// The register is a row of these cells.
 #[inline(always)]
-unsafe fn extremes<T: Index>(machine: &mut Machine<'_>, i: &Instruction, reg: Operand, active: Active) -> (i64, i64, bool) {
+unsafe fn extremes<T: Index>(
+    machine: &mut Machine<'_>,
+    i: &Instruction,
+    reg: Operand,
+    active: Active,
+) -> (i64, i64, bool) {
     let lanes = machine.lanes;
     // SAFETY: by the caller.
     let (cells, mask) = unsafe { (machine.cells::<T>(reg, lanes), machine.mask(i.mask)) };
@@ -288,7 +320,13 @@ unsafe fn extremes<T: Index>(machine: &mut Machine<'_>, i: &Instruction, reg: Op
 ///
 /// `i.mask` is a mask of the machine's program.
 #[inline(always)]
-unsafe fn pointer_extremes(machine: &mut Machine<'_>, i: &Instruction, cells: &[u64], active: Active, bytes: u64) -> (u64, u64, bool) {
+unsafe fn pointer_extremes(
+    machine: &mut Machine<'_>,
+    i: &Instruction,
+    cells: &[u64],
+    active: Active,
+    bytes: u64,
+) -> (u64, u64, bool) {
     let (mut low, mut high) = (u64::MAX, 0);
     if active == Active::All {
         let first = cells[0];
@@ -328,7 +366,11 @@ unsafe fn index_at(machine: &mut Machine<'_>, reg: Operand, kind: IndexKind, lan
 /// # Safety
 ///
 /// The access is one of the machine's program.
-unsafe fn lane_address(machine: &mut Machine<'_>, access: &Access, lane: usize) -> Result<*mut u8, String> {
+unsafe fn lane_address(
+    machine: &mut Machine<'_>,
+    access: &Access,
+    lane: usize,
+) -> Result<*mut u8, String> {
     let at = |reg: Operand| if reg.is_uniform() { 0 } else { lane };
     let mut offset = access.offset;
     // SAFETY: the assembler gave registers of these cells.
@@ -338,23 +380,43 @@ unsafe fn lane_address(machine: &mut Machine<'_>, access: &Access, lane: usize) 
             offset = offset.wrapping_add(index.wrapping_mul(i64::from(access.stride)));
         }
         let bytes = i64::from(access.size * access.count);
-        let pointer = access.pointer.map_or(0, |reg| *machine.row::<u64>(reg).add(at(reg)));
+        let pointer = access
+            .pointer
+            .map_or(0, |reg| *machine.row::<u64>(reg).add(at(reg)));
         let (tag, start) = split(pointer);
-        let Some(region) = tag.checked_sub(1).and_then(|t| machine.regions.get(t)).copied() else {
+        let Some(region) = tag
+            .checked_sub(1)
+            .and_then(|t| machine.regions.get(t))
+            .copied()
+        else {
             return Err("the pointer is null or points nowhere".to_string());
         };
         let offset = start.wrapping_add(offset);
-        if offset >= 0 && offset.checked_add(bytes).is_some_and(|end| end <= region.len as i64) {
+        if offset >= 0
+            && offset
+                .checked_add(bytes)
+                .is_some_and(|end| end <= region.len as i64)
+        {
             return Ok(region.pointer.offset(offset as isize));
         }
-        let name = machine.code.slots.get(tag - 1).map_or("?", |slot| slot.name());
+        let name = machine
+            .code
+            .slots
+            .get(tag - 1)
+            .map_or("?", |slot| slot.name());
         let element = match access.stride.max(1) {
             stride if stride > 1 && offset % i64::from(stride) == 0 => {
-                format!(" (element {} of {stride} bytes)", offset / i64::from(stride))
+                format!(
+                    " (element {} of {stride} bytes)",
+                    offset / i64::from(stride)
+                )
             }
             _ => String::new(),
         };
-        Err(format!("{bytes} bytes at byte {offset}{element} of `{name}`, which has {} bytes", region.len))
+        Err(format!(
+            "{bytes} bytes at byte {offset}{element} of `{name}`, which has {} bytes",
+            region.len
+        ))
     }
 }
 
@@ -373,13 +435,29 @@ unsafe fn bad(machine: &mut Machine<'_>, i: &Instruction, access: &Access) -> Ta
                 continue;
             }
             if let Err(message) = lane_address(machine, access, lane) {
-                let verb = if access.atomic.is_some() { "updates" } else if i.aux & STORE != 0 { "writes" } else { "reads" };
-                machine.fail(FaultKind::OutOfBounds, access.place, lane, format!("{verb} {message}"));
+                let verb = if access.atomic.is_some() {
+                    "updates"
+                } else if i.aux & STORE != 0 {
+                    "writes"
+                } else {
+                    "reads"
+                };
+                machine.fail(
+                    FaultKind::OutOfBounds,
+                    access.place,
+                    lane,
+                    format!("{verb} {message}"),
+                );
                 return Target::Bad;
             }
         }
     }
-    machine.fail(FaultKind::OutOfBounds, access.place, 0, "an access out of bounds".to_string());
+    machine.fail(
+        FaultKind::OutOfBounds,
+        access.place,
+        0,
+        "an access out of bounds".to_string(),
+    );
     Target::Bad
 }
 
@@ -397,7 +475,13 @@ fn access<'a>(machine: &Machine<'a>, i: &Instruction) -> Option<&'a Access> {
 ///
 /// The access is one of the machine's program, and the target that of it.
 #[inline(always)]
-unsafe fn each_lane(machine: &mut Machine<'_>, i: &Instruction, access: &Access, target: Target, mut visit: impl FnMut(usize, *mut u8)) {
+unsafe fn each_lane(
+    machine: &mut Machine<'_>,
+    i: &Instruction,
+    access: &Access,
+    target: Target,
+    mut visit: impl FnMut(usize, *mut u8),
+) {
     let (lanes, all) = (machine.lanes, machine.active(i.mask) == Active::All);
     let stride = access.stride as isize;
     // SAFETY: the masks' and registers' rows have `lanes` cells; `target` has checked the addresses.
@@ -456,7 +540,9 @@ struct Load<E, const COUNT: usize>(PhantomData<E>);
 impl<E: Element, const COUNT: usize> Lanes for Load<E, COUNT> {
     #[inline(always)]
     unsafe fn run(machine: &mut Machine<'_>, i: &Instruction) {
-        let Some(access) = access(machine, i) else { return };
+        let Some(access) = access(machine, i) else {
+            return;
+        };
         let (lanes, words) = (machine.lanes, (size_of::<E::Cell>() / 4) as u32);
         // SAFETY: `target` checks what is read; the assembler gave `COUNT` rows from `dst` on.
         unsafe {
@@ -464,7 +550,8 @@ impl<E: Element, const COUNT: usize> Lanes for Load<E, COUNT> {
             if i.dst.is_uniform() {
                 if let Target::One(p) = target {
                     for c in 0..COUNT {
-                        *machine.row::<E::Cell>(i.dst.offset(c as u32)) = E::read(p.add(c * E::SIZE));
+                        *machine.row::<E::Cell>(i.dst.offset(c as u32)) =
+                            E::read(p.add(c * E::SIZE));
                     }
                 }
                 return;
@@ -501,7 +588,9 @@ struct Store<E, const COUNT: usize>(PhantomData<E>);
 impl<E: Element, const COUNT: usize> Lanes for Store<E, COUNT> {
     #[inline(always)]
     unsafe fn run(machine: &mut Machine<'_>, i: &Instruction) {
-        let Some(access) = access(machine, i) else { return };
+        let Some(access) = access(machine, i) else {
+            return;
+        };
         let lanes = machine.lanes;
         // SAFETY: `target` checks what is written; the assembler gave `COUNT` registers.
         unsafe {
@@ -550,7 +639,11 @@ impl<E: Element, const COUNT: usize> Lanes for Store<E, COUNT> {
 /// # Safety
 ///
 /// The access is one of the machine's program.
-unsafe fn private_address(machine: &mut Machine<'_>, access: &Access, lane: usize) -> Result<usize, String> {
+unsafe fn private_address(
+    machine: &mut Machine<'_>,
+    access: &Access,
+    lane: usize,
+) -> Result<usize, String> {
     let at = |reg: Operand| if reg.is_uniform() { 0 } else { lane };
     let mut offset = access.offset;
     // SAFETY: the assembler gave registers of these cells.
@@ -563,12 +656,20 @@ unsafe fn private_address(machine: &mut Machine<'_>, access: &Access, lane: usiz
             offset = offset.wrapping_add(*machine.row::<u64>(pointer).add(at(pointer)) as i64);
         }
     }
-    let (bytes, size) = (i64::from(access.size * access.count), i64::from(machine.code.private_size));
+    let (bytes, size) = (
+        i64::from(access.size * access.count),
+        i64::from(machine.code.private_size),
+    );
     if offset < 0 || offset.checked_add(bytes).is_none_or(|end| end > size) {
-        return Err(format!("{bytes} bytes at byte {offset} of the thread's own memory, which has {size} bytes"));
+        return Err(format!(
+            "{bytes} bytes at byte {offset} of the thread's own memory, which has {size} bytes"
+        ));
     }
     if offset % i64::from(access.size.min(4)) != 0 {
-        return Err(format!("{} bytes at byte {offset} of the thread's own memory, which is not aligned", access.size));
+        return Err(format!(
+            "{} bytes at byte {offset} of the thread's own memory, which is not aligned",
+            access.size
+        ));
     }
     Ok(offset as usize)
 }
@@ -580,7 +681,12 @@ unsafe fn private_address(machine: &mut Machine<'_>, access: &Access, lane: usiz
 ///
 /// The access is one of the machine's program.
 #[inline(always)]
-unsafe fn each_private(machine: &mut Machine<'_>, i: &Instruction, access: &Access, mut visit: impl FnMut(usize, usize, *mut u8, *mut u32)) {
+unsafe fn each_private(
+    machine: &mut Machine<'_>,
+    i: &Instruction,
+    access: &Access,
+    mut visit: impl FnMut(usize, usize, *mut u8, *mut u32),
+) {
     let (lanes, active) = (machine.lanes, machine.active(i.mask));
     let fixed = access.pointer.is_none() && access.index.is_none();
     let mut at = usize::MAX;
@@ -594,8 +700,17 @@ unsafe fn each_private(machine: &mut Machine<'_>, i: &Instruction, access: &Acce
                 at = match private_address(machine, access, lane) {
                     Ok(at) => at,
                     Err(message) => {
-                        let verb = if i.aux & STORE != 0 { "writes" } else { "reads" };
-                        machine.fail(FaultKind::OutOfBounds, access.place, lane, format!("{verb} {message}"));
+                        let verb = if i.aux & STORE != 0 {
+                            "writes"
+                        } else {
+                            "reads"
+                        };
+                        machine.fail(
+                            FaultKind::OutOfBounds,
+                            access.place,
+                            lane,
+                            format!("{verb} {message}"),
+                        );
                         return;
                     }
                 };
@@ -603,7 +718,11 @@ unsafe fn each_private(machine: &mut Machine<'_>, i: &Instruction, access: &Acce
             for c in 0..access.count as usize {
                 let byte = at + c * access.size as usize;
                 let word = machine.private_word(byte).add(lane);
-                let next = if access.size == 8 { machine.private_word(byte + 4).add(lane) } else { word };
+                let next = if access.size == 8 {
+                    machine.private_word(byte + 4).add(lane)
+                } else {
+                    word
+                };
                 visit(lane, c, word.cast::<u8>().add(byte % 4), next);
             }
         }
@@ -615,7 +734,9 @@ struct LoadPrivate<E>(PhantomData<E>);
 impl<E: Element> Lanes for LoadPrivate<E> {
     #[inline(always)]
     unsafe fn run(machine: &mut Machine<'_>, i: &Instruction) {
-        let Some(access) = access(machine, i) else { return };
+        let Some(access) = access(machine, i) else {
+            return;
+        };
         let words = (size_of::<E::Cell>() / 4) as u32;
         // SAFETY: `each_private` checks what is read; the assembler gave `count` rows from `dst` on.
         unsafe {
@@ -639,7 +760,9 @@ struct StorePrivate<E>(PhantomData<E>);
 impl<E: Element> Lanes for StorePrivate<E> {
     #[inline(always)]
     unsafe fn run(machine: &mut Machine<'_>, i: &Instruction) {
-        let Some(access) = access(machine, i) else { return };
+        let Some(access) = access(machine, i) else {
+            return;
+        };
         // SAFETY: `each_private` checks what is written; the assembler gave `count` registers.
         unsafe {
             let rows: [(*mut E::Cell, usize); 4] = std::array::from_fn(|c| {
@@ -666,8 +789,12 @@ struct Atomic;
 impl Lanes for Atomic {
     #[inline(always)]
     unsafe fn run(machine: &mut Machine<'_>, i: &Instruction) {
-        let Some(access) = access(machine, i) else { return };
-        let (Some(op), lanes) = (access.atomic, machine.lanes) else { return };
+        let Some(access) = access(machine, i) else {
+            return;
+        };
+        let (Some(op), lanes) = (access.atomic, machine.lanes) else {
+            return;
+        };
         let sort = access.registers[3];
         for lane in 0..lanes {
             // SAFETY: `lane_address` checks what is reached; the assembler gave 32-bit registers.
@@ -678,7 +805,8 @@ impl Lanes for Atomic {
                 let p = match lane_address(machine, access, lane) {
                     Ok(p) if p as usize % 4 == 0 => p,
                     Ok(_) => {
-                        let message = "updates an atomic that is not aligned to 4 bytes".to_string();
+                        let message =
+                            "updates an atomic that is not aligned to 4 bytes".to_string();
                         return machine.fail(FaultKind::OutOfBounds, access.place, lane, message);
                     }
                     Err(message) => {
@@ -688,7 +816,9 @@ impl Lanes for Atomic {
                 };
                 let mut arg = |n: usize| {
                     let reg = access.registers[n];
-                    *machine.row::<u32>(reg).add(if reg.is_uniform() { 0 } else { lane })
+                    *machine
+                        .row::<u32>(reg)
+                        .add(if reg.is_uniform() { 0 } else { lane })
                 };
                 let (a, b) = (arg(0), arg(1));
                 let old = update(AtomicU32::from_ptr(p.cast()), op, sort, a, b);
@@ -716,11 +846,13 @@ fn update(cell: &AtomicU32, op: AtomicOp, sort: Operand, a: u32, b: u32) -> u32 
     const RELAXED: Ordering = Ordering::Relaxed;
     let float = |f: fn(f32, f32) -> f32| {
         let next = |old: u32| Some(f(f32::from_bits(old), f32::from_bits(a)).to_bits());
-        cell.fetch_update(RELAXED, RELAXED, next).unwrap_or_else(|old| old)
+        cell.fetch_update(RELAXED, RELAXED, next)
+            .unwrap_or_else(|old| old)
     };
     let signed = |f: fn(i32, i32) -> i32| {
         let next = |old: u32| Some(f(old as i32, a as i32) as u32);
-        cell.fetch_update(RELAXED, RELAXED, next).unwrap_or_else(|old| old)
+        cell.fetch_update(RELAXED, RELAXED, next)
+            .unwrap_or_else(|old| old)
     };
     let is_float = sort == atomic_sort::FLOAT;
     let is_signed = sort == atomic_sort::SIGNED;
@@ -731,9 +863,9 @@ fn update(cell: &AtomicU32, op: AtomicOp, sort: Operand, a: u32, b: u32) -> u32 
             a
         }
         AtomicOp::Exchange => cell.swap(a, RELAXED),
-        AtomicOp::CompareExchange => {
-            cell.compare_exchange(a, b, RELAXED, RELAXED).unwrap_or_else(|old| old)
-        }
+        AtomicOp::CompareExchange => cell
+            .compare_exchange(a, b, RELAXED, RELAXED)
+            .unwrap_or_else(|old| old),
         AtomicOp::Add if is_float => float(|x, y| x + y),
         AtomicOp::Subtract if is_float => float(|x, y| x - y),
         AtomicOp::Min if is_float => float(fmin),
@@ -753,16 +885,46 @@ fn update(cell: &AtomicU32, op: AtomicOp, sort: Operand, a: u32, b: u32) -> u32 
 macro_rules! by_element {
     ($scalar:expr, $pointer:expr, |$E:ident| $code:expr) => {
         match $scalar {
-            _ if $pointer => { type $E = Wide; $code }
-            Scalar::Bool => { type $E = Boolean; $code }
-            Scalar::I8 => { type $E = Char; $code }
-            Scalar::U8 => { type $E = Uchar; $code }
-            Scalar::I16 => { type $E = Short; $code }
-            Scalar::U16 => { type $E = Ushort; $code }
-            Scalar::I32 | Scalar::U32 | Scalar::F32 => { type $E = Word; $code }
-            Scalar::I64 | Scalar::U64 => { type $E = Wide; $code }
-            Scalar::F16 => { type $E = Half; $code }
-            Scalar::Bf16 => { type $E = Bfloat; $code }
+            _ if $pointer => {
+                type $E = Wide;
+                $code
+            }
+            Scalar::Bool => {
+                type $E = Boolean;
+                $code
+            }
+            Scalar::I8 => {
+                type $E = Char;
+                $code
+            }
+            Scalar::U8 => {
+                type $E = Uchar;
+                $code
+            }
+            Scalar::I16 => {
+                type $E = Short;
+                $code
+            }
+            Scalar::U16 => {
+                type $E = Ushort;
+                $code
+            }
+            Scalar::I32 | Scalar::U32 | Scalar::F32 => {
+                type $E = Word;
+                $code
+            }
+            Scalar::I64 | Scalar::U64 => {
+                type $E = Wide;
+                $code
+            }
+            Scalar::F16 => {
+                type $E = Half;
+                $code
+            }
+            Scalar::Bf16 => {
+                type $E = Bfloat;
+                $code
+            }
         }
     };
 }

@@ -56,7 +56,10 @@ impl<O: Map1> Lanes for Unary<O> {
         let n = machine.width(i.dst);
         // SAFETY: the assembler gave operands of these cells, the result's row is none of them.
         let (d, a) = unsafe {
-            (machine.cells_mut::<O::R>(i.dst, n), machine.cells::<O::A>(i.args[0], n))
+            (
+                machine.cells_mut::<O::R>(i.dst, n),
+                machine.cells::<O::A>(i.args[0], n),
+            )
         };
         for (d, a) in d.iter_mut().zip(a) {
             *d = O::map(*a);
@@ -118,7 +121,10 @@ impl<O: Map3> Lanes for Ternary<O> {
         let n = machine.width(i.dst);
         // SAFETY: the assembler gave operands of these cells, the result's row is none of them.
         let (d, [a, b, c]) = unsafe {
-            (machine.cells_mut::<O::R>(i.dst, n), i.args.map(|x| machine.cells::<O::A>(x, n)))
+            (
+                machine.cells_mut::<O::R>(i.dst, n),
+                i.args.map(|x| machine.cells::<O::A>(x, n)),
+            )
         };
         for (((d, a), b), c) in d.iter_mut().zip(a).zip(b).zip(c) {
             *d = O::map(*a, *b, *c);
@@ -214,7 +220,11 @@ pub fn shaped<O: Map2>(shape: u8, isa: Isa) -> Run {
 }
 
 /// The versions of a function of two floats for the three floating types.
-pub fn float2<O: Map2<A = f32, B = f32, R = f32>>(scalar: Scalar, shape: u8, isa: Isa) -> Option<Run> {
+pub fn float2<O: Map2<A = f32, B = f32, R = f32>>(
+    scalar: Scalar,
+    shape: u8,
+    isa: Isa,
+) -> Option<Run> {
     match scalar {
         Scalar::F32 => Some(shaped::<O>(shape, isa)),
         Scalar::F16 => Some(shaped::<Narrowed<O, ToF16>>(shape, isa)),

@@ -128,7 +128,9 @@ unsafe fn each_group<A: Cell, R: Cell, const WIDTH: usize>(
 }
 
 struct Reduce<C, T, N, const WIDTH: usize>(PhantomData<(C, T, N)>);
-impl<T: Cell, C: Combine<T>, N: Narrow<C = T>, const WIDTH: usize> Lanes for Reduce<C, T, N, WIDTH> {
+impl<T: Cell, C: Combine<T>, N: Narrow<C = T>, const WIDTH: usize> Lanes
+    for Reduce<C, T, N, WIDTH>
+{
     #[inline(always)]
     unsafe fn run(machine: &mut Machine<'_>, i: &Instruction) {
         // SAFETY: as `each_group`.
@@ -150,7 +152,9 @@ impl<T: Cell, C: Combine<T>, N: Narrow<C = T>, const WIDTH: usize> Lanes for Red
 }
 
 struct Scan<C, T, N, const INCLUSIVE: bool>(PhantomData<(C, T, N)>);
-impl<T: Cell, C: Combine<T>, N: Narrow<C = T>, const INCLUSIVE: bool> Lanes for Scan<C, T, N, INCLUSIVE> {
+impl<T: Cell, C: Combine<T>, N: Narrow<C = T>, const INCLUSIVE: bool> Lanes
+    for Scan<C, T, N, INCLUSIVE>
+{
     #[inline(always)]
     unsafe fn run(machine: &mut Machine<'_>, i: &Instruction) {
         // SAFETY: as `each_group`.

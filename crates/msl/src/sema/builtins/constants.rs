@@ -15,7 +15,10 @@ pub(in super::super) const MEMORY_FLAGS: &[(&str, i64)] = &[
 
 /// A member of `mem_flags`.
 pub(in super::super) fn memory_flag(name: &str) -> Option<i64> {
-    MEMORY_FLAGS.iter().find(|(known, _)| *known == name).map(|(_, bits)| *bits)
+    MEMORY_FLAGS
+        .iter()
+        .find(|(known, _)| *known == name)
+        .map(|(_, bits)| *bits)
 }
 
 /// A constant that is a macro in Metal, and so visible without its namespace.

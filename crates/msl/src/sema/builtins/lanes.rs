@@ -57,22 +57,40 @@ fn operation(name: &str) -> Option<SimdOp> {
     })
 }
 
-fn call<'a>(checker: &mut Checker<'a>, call: &LibraryCall<'a>, args: Vec<Operand<'a>>) -> Operand<'a> {
+fn call<'a>(
+    checker: &mut Checker<'a>,
+    call: &LibraryCall<'a>,
+    args: Vec<Operand<'a>>,
+) -> Operand<'a> {
     let span = call.span;
-    let Some(op) = operation(&call.name) else { return Operand::poison(span) };
+    let Some(op) = operation(&call.name) else {
+        return Operand::poison(span);
+    };
     // How many operands are data, and how many name a lane or distance.
     let (data, lanes) = match op {
         SimdOp::ActiveThreadsMask | SimdOp::IsFirst => (0, 0),
         SimdOp::ShuffleAndFillUp | SimdOp::ShuffleAndFillDown => (2, 1),
-        SimdOp::Broadcast | SimdOp::Shuffle | SimdOp::ShuffleXor | SimdOp::ShuffleUp | SimdOp::ShuffleDown
-        | SimdOp::ShuffleRotateUp | SimdOp::ShuffleRotateDown | SimdOp::QuadBroadcast | SimdOp::QuadShuffle
-        | SimdOp::QuadShuffleXor | SimdOp::QuadShuffleUp | SimdOp::QuadShuffleDown => (1, 1),
+        SimdOp::Broadcast
+        | SimdOp::Shuffle
+        | SimdOp::ShuffleXor
+        | SimdOp::ShuffleUp
+        | SimdOp::ShuffleDown
+        | SimdOp::ShuffleRotateUp
+        | SimdOp::ShuffleRotateDown
+        | SimdOp::QuadBroadcast
+        | SimdOp::QuadShuffle
+        | SimdOp::QuadShuffleXor
+        | SimdOp::QuadShuffleUp
+        | SimdOp::QuadShuffleDown => (1, 1),
         _ => (1, 0),
     };
     if !checker.count_is(call, &args, data + lanes) {
         return Operand::poison(span);
     }
-    let is_vote = matches!(op, SimdOp::All | SimdOp::Any | SimdOp::QuadAll | SimdOp::QuadAny | SimdOp::Ballot);
+    let is_vote = matches!(
+        op,
+        SimdOp::All | SimdOp::Any | SimdOp::QuadAll | SimdOp::QuadAny | SimdOp::Ballot
+    );
     let ty = match data {
         0 => Ty::BOOL,
         _ if is_vote => Ty::BOOL,
@@ -81,15 +99,29 @@ fn call<'a>(checker: &mut Checker<'a>, call: &LibraryCall<'a>, args: Vec<Operand
             None => return Operand::poison(span),
         },
     };
-    let is_bitwise = matches!(op, SimdOp::And | SimdOp::Or | SimdOp::Xor | SimdOp::QuadAnd | SimdOp::QuadOr | SimdOp::QuadXor);
-    if is_bitwise && checker.types.as_vector(ty).is_some_and(|(s, _)| s.is_float()) {
+    let is_bitwise = matches!(
+        op,
+        SimdOp::And | SimdOp::Or | SimdOp::Xor | SimdOp::QuadAnd | SimdOp::QuadOr | SimdOp::QuadXor
+    );
+    if is_bitwise
+        && checker
+            .types
+            .as_vector(ty)
+            .is_some_and(|(s, _)| s.is_float())
+    {
         checker.no_version(call, &args);
         return Operand::poison(span);
     }
     let mut values = Vec::new();
     for (i, arg) in args.iter().enumerate() {
-        let wanted = if i < data { ty } else { Ty::scalar(Scalar::U16) };
-        let Some(value) = checker.argument(arg, wanted) else { return Operand::poison(span) };
+        let wanted = if i < data {
+            ty
+        } else {
+            Ty::scalar(Scalar::U16)
+        };
+        let Some(value) = checker.argument(arg, wanted) else {
+            return Operand::poison(span);
+        };
         values.push(value);
     }
     let result = match op {

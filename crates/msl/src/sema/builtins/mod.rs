@@ -10,9 +10,9 @@ mod memory;
 pub(super) mod traits;
 
 use super::Checker;
+use super::constant::Constant;
 use super::operand::{Operand, Repr};
 use super::operators;
-use super::constant::Constant;
 use super::scope::{Entity, FunctionSet};
 use super::types::{Kind, Qualified, Ty};
 use crate::diag::{Diagnostic, Span};
@@ -162,7 +162,11 @@ pub(super) fn missing_hint(name: &str) -> Option<String> {
 
 impl<'a> Checker<'a> {
     /// Calls a function of the library.
-    pub(super) fn call_library(&mut self, call: &LibraryCall<'a>, args: Vec<Operand<'a>>) -> Operand<'a> {
+    pub(super) fn call_library(
+        &mut self,
+        call: &LibraryCall<'a>,
+        args: Vec<Operand<'a>>,
+    ) -> Operand<'a> {
         let Some(shape) = find(&call.name) else {
             return Operand::poison(call.span);
         };
@@ -180,14 +184,23 @@ impl<'a> Checker<'a> {
     fn count_is(&mut self, call: &LibraryCall<'a>, args: &[Operand<'a>], wanted: usize) -> bool {
         if args.len() != wanted {
             let plural = if wanted == 1 { "" } else { "s" };
-            let message = format!("`{}` takes {wanted} argument{plural}, not {}", call.name, args.len());
+            let message = format!(
+                "`{}` takes {wanted} argument{plural}, not {}",
+                call.name,
+                args.len()
+            );
             self.fail(Diagnostic::error(call.name_span, message));
         }
         args.len() == wanted
     }
 
     /// The one type that numbers convert to: a vector's, or the usual one of scalars.
-    fn joint_type(&mut self, call: &LibraryCall<'a>, args: &[Operand<'a>], float_only: bool) -> Option<Ty> {
+    fn joint_type(
+        &mut self,
+        call: &LibraryCall<'a>,
+        args: &[Operand<'a>],
+        float_only: bool,
+    ) -> Option<Ty> {
         let mut vector: Option<(Scalar, u8)> = None;
         let mut scalar: Option<Scalar> = None;
         for arg in args {
@@ -244,7 +257,14 @@ impl<'a> Checker<'a> {
         );
     }
 
-    fn library_math(&mut self, call: &LibraryCall<'a>, args: Vec<Operand<'a>>, float: MathFunction, integer: MathFunction, float_only: bool) -> Operand<'a> {
+    fn library_math(
+        &mut self,
+        call: &LibraryCall<'a>,
+        args: Vec<Operand<'a>>,
+        float: MathFunction,
+        integer: MathFunction,
+        float_only: bool,
+    ) -> Operand<'a> {
         if !self.count_is(call, &args, float.arity()) {
             return Operand::poison(call.span);
         }
@@ -252,10 +272,21 @@ impl<'a> Checker<'a> {
             return Operand::poison(call.span);
         };
         let is_float = self.types.as_vector(ty).is_some_and(|(s, _)| s.is_float());
-        self.emit_math(if is_float { float } else { integer }, args, ty, ty, call.span)
+        self.emit_math(
+            if is_float { float } else { integer },
+            args,
+            ty,
+            ty,
+            call.span,
+        )
     }
 
-    fn library_integer(&mut self, call: &LibraryCall<'a>, args: Vec<Operand<'a>>, f: MathFunction) -> Operand<'a> {
+    fn library_integer(
+        &mut self,
+        call: &LibraryCall<'a>,
+        args: Vec<Operand<'a>>,
+        f: MathFunction,
+    ) -> Operand<'a> {
         if !self.count_is(call, &args, f.arity()) {
             return Operand::poison(call.span);
         }
@@ -269,7 +300,13 @@ impl<'a> Checker<'a> {
         self.emit_math(f, args, ty, ty, call.span)
     }
 
-    fn library_result(&mut self, call: &LibraryCall<'a>, args: Vec<Operand<'a>>, f: MathFunction, result: Scalar) -> Operand<'a> {
+    fn library_result(
+        &mut self,
+        call: &LibraryCall<'a>,
+        args: Vec<Operand<'a>>,
+        f: MathFunction,
+        result: Scalar,
+    ) -> Operand<'a> {
         if !self.count_is(call, &args, f.arity()) {
             return Operand::poison(call.span);
         }
@@ -282,7 +319,14 @@ impl<'a> Checker<'a> {
     }
 
     /// A function of operands that are all converted to one type.
-    fn emit_math(&mut self, f: MathFunction, args: Vec<Operand<'a>>, ty: Ty, result: Ty, span: Span) -> Operand<'a> {
+    fn emit_math(
+        &mut self,
+        f: MathFunction,
+        args: Vec<Operand<'a>>,
+        ty: Ty,
+        result: Ty,
+        span: Span,
+    ) -> Operand<'a> {
         let mut values = Vec::new();
         for arg in args {
             let arg = self.convert(arg, ty, "the parameter");
@@ -308,18 +352,36 @@ impl<'a> Checker<'a> {
 
     /// No value.
     fn nothing(span: Span) -> Operand<'a> {
-        Operand { ty: Ty::VOID, span, repr: Repr::Constant(Constant::Int(0)) }
+        Operand {
+            ty: Ty::VOID,
+            span,
+            repr: Repr::Constant(Constant::Int(0)),
+        }
     }
 
     /// A method of a library type.
-    pub(super) fn library_method(&mut self, set: &FunctionSet<'a>, _args: Vec<Operand<'a>>, span: Span) -> Operand<'a> {
-        let message = format!("the method `{}` of a library type is not supported yet", set.name);
+    pub(super) fn library_method(
+        &mut self,
+        set: &FunctionSet<'a>,
+        _args: Vec<Operand<'a>>,
+        span: Span,
+    ) -> Operand<'a> {
+        let message = format!(
+            "the method `{}` of a library type is not supported yet",
+            set.name
+        );
         self.fail(Diagnostic::error(span, message));
         Operand::poison(span)
     }
 
     /// A class template of the library with its arguments, or a member of it.
-    pub(super) fn library_template(&mut self, name: &'static str, args: &'a [TemplateArg], member: Option<&'a PathSegment>, span: Span) -> Option<Entity<'a>> {
+    pub(super) fn library_template(
+        &mut self,
+        name: &'static str,
+        args: &'a [TemplateArg],
+        member: Option<&'a PathSegment>,
+        span: Span,
+    ) -> Option<Entity<'a>> {
         if let (None, [TemplateArg::Type(element), TemplateArg::Expr(len)]) = (member, args) {
             let element = self.resolve(element);
             let len = self.constant_int(len, "the length of a vector")?;

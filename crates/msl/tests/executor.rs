@@ -1,0 +1,378 @@
+//! Kernels compiled from text and run on the CPU, against results worked out in Rust.
+
+use msl::exec::{Dispatch, Fault, FaultKind, Isa, Memory, Options, Program};
+
+/// Compiles `body` behind the usual header and runs kernel `k` on every instruction set.
+fn run<T: Copy + PartialEq + std::fmt::Debug>(
+    source: &str,
+    inputs: &mut [&mut [u8]],
+    output: &mut [T],
+    grid: [u64; 3],
+    threadgroup: [u64; 3],
+) -> Result<(), Fault> {
+    let text = format!("#include <metal_stdlib>\nusing namespace metal;\n{source}");
+    let compilation = msl::compile("test.metal", &text, &msl::syntax::Options::default())
+        .unwrap_or_else(|d| panic!("{d}"));
+    let initial = output.to_vec();
+    let mut first: Option<Vec<T>> = None;
+    for isa in Isa::available() {
+        output.copy_from_slice(&initial);
+        let options = Options {
+            isa: Some(isa),
+            ..Options::default()
+        };
+        let program = Program::with_options(&compilation, "k", &options).unwrap();
+        let len = std::mem::size_of_val(output);
+        let mut buffers = vec![Some(Memory {
+            pointer: output.as_mut_ptr().cast(),
+            len,
+        })];
+        for input in inputs.iter_mut() {
+            buffers.push(Some(Memory {
+                pointer: input.as_mut_ptr(),
+                len: input.len(),
+            }));
+        }
+        let dispatch = Dispatch {
+            grid,
+            threadgroup,
+            buffers: &buffers,
+            threadgroup_memory: &[(0, 4096)],
+            interrupt: None,
+        };
+        // SAFETY: the buffers outlive the call and nothing else uses them meanwhile.
+        unsafe { program.run(&dispatch) }?;
+        match &first {
+            None => first = Some(output.to_vec()),
+            Some(known) => assert_eq!(known, output, "{} differs", isa.name()),
+        }
+    }
+    Ok(())
+}
+
+fn bytes<T>(values: &mut [T]) -> &mut [u8] {
+    let len = std::mem::size_of_val(values);
+    // SAFETY: plain numbers seen as bytes.
+    unsafe { std::slice::from_raw_parts_mut(values.as_mut_ptr().cast(), len) }
+}
+
+#[test]
+fn threads_that_return_early_leave_the_rest_alone() {
+    let source =
+        "kernel void k(device int* out, constant int& n, uint i [[thread_position_in_grid]]) {
+        if (int(i) >= n) return;
+        int total = 0;
+        for (int j = 0; j < 10; j++) { total += j * int(i); }
+        out[i] = total;
+    }";
+    let mut out = vec![-1i32; 100];
+    run(
+        source,
+        &mut [bytes(&mut [70i32])],
+        &mut out,
+        [100, 1, 1],
+        [64, 1, 1],
+    )
+    .unwrap();
+    for (i, &value) in out.iter().enumerate() {
+        assert_eq!(value, if i < 70 { 45 * i as i32 } else { -1 });
+    }
+}
+
+#[test]
+fn loops_end_at_different_rounds_in_different_lanes() {
+    // The Collatz length has breaks, continues and a varying bound.
+    let source = "kernel void k(device uint* out, uint i [[thread_position_in_grid]]) {
+        uint x = i + 1, steps = 0;
+        for (;;) {
+            if (x == 1) break;
+            steps++;
+            if (x % 2 == 0) { x /= 2; continue; }
+            x = 3 * x + 1;
+        }
+        out[i] = steps;
+    }";
+    let mut out = vec![0u32; 300];
+    run(source, &mut [], &mut out, [300, 1, 1], [128, 1, 1]).unwrap();
+    for (i, &steps) in out.iter().enumerate() {
+        let (mut x, mut n) = (i as u64 + 1, 0);
+        while x != 1 {
+            x = if x % 2 == 0 { x / 2 } else { 3 * x + 1 };
+            n += 1;
+        }
+        assert_eq!(steps, n, "of {}", i + 1);
+    }
+}
+
+#[test]
+fn a_uniform_counter_in_a_loop_that_lanes_leave_keeps_its_value() {
+    let source = "kernel void k(device int* out, uint i [[thread_position_in_grid]]) {
+        int k = 0;
+        while (true) { if (k == int(i % 7)) break; k++; }
+        int after = k;
+        do { after += 10; if (i & 1) break; k++; } while (k < 3);
+        out[i] = after * 100 + k;
+    }";
+    let mut out = vec![0i32; 77];
+    run(source, &mut [], &mut out, [77, 1, 1], [32, 1, 1]).unwrap();
+    for (i, &got) in out.iter().enumerate() {
+        let mut k = (i % 7) as i32;
+        let mut after = k;
+        loop {
+            after += 10;
+            if i & 1 == 1 {
+                break;
+            }
+            k += 1;
+            if k >= 3 {
+                break;
+            }
+        }
+        assert_eq!(got, after * 100 + k, "thread {i}");
+    }
+}
+
+#[test]
+fn a_switch_falls_through_and_has_a_default_in_the_middle() {
+    let source = "kernel void k(device int* out, uint i [[thread_position_in_grid]]) {
+        int r = 0;
+        switch (i % 5) {
+            case 0: r += 1;
+            case 1: r += 10; break;
+            default: r += 100;
+            case 3: r += 1000; if (i > 20) break; r += 5;
+            case 4: r += 10000;
+        }
+        out[i] = r;
+    }";
+    let mut out = vec![0i32; 40];
+    run(source, &mut [], &mut out, [40, 1, 1], [40, 1, 1]).unwrap();
+    for (i, &got) in out.iter().enumerate() {
+        let late = if i > 20 { 1000 } else { 11005 };
+        let want = match i % 5 {
+            0 => 11,
+            1 => 10,
+            3 => late,
+            4 => 10000,
+            _ => 100 + late,
+        };
+        assert_eq!(got, want, "thread {i}");
+    }
+}
+
+#[test]
+fn functions_with_early_returns_and_references_are_inlined_right() {
+    let source = "
+    struct Pair { float a; int b; float c[3]; };
+    float pick(float x, thread int& count) { count += 1; if (x < 0) { return -x; } count += 10; if (x > 2) return 2; return x; }
+    void fill(thread Pair& p, thread float* c, float x) { p.b = int(x) * 2; for (int i = 0; i < 3; i++) c[i] = x + i; }
+    kernel void k(device float* out, uint i [[thread_position_in_grid]]) {
+        int count = 0;
+        float y = pick(float(i) - 3.0f, count);
+        Pair p; p.a = y;
+        fill(p, p.c, float(i));
+        float old = p.a; p.a = 7;
+        out[i] = y * 1000 + count + p.b + p.c[i % 3] + (old == y ? 0.5f : 0.0f) + p.a;
+    }";
+    let mut out = vec![0f32; 9];
+    run(source, &mut [], &mut out, [9, 1, 1], [9, 1, 1]).unwrap();
+    for (i, &got) in out.iter().enumerate() {
+        let x = i as f32 - 3.0;
+        let (y, count) = if x < 0.0 {
+            (-x, 1)
+        } else if x > 2.0 {
+            (2.0, 11)
+        } else {
+            (x, 11)
+        };
+        let want = y * 1000.0 + count as f32 + i as f32 * 2.0 + i as f32 + (i % 3) as f32 + 7.5;
+        assert_eq!(got, want, "thread {i}");
+    }
+}
+
+#[test]
+fn a_tree_in_threadgroup_memory_sums_a_group() {
+    let source = "kernel void k(device float* out, device const float* x, threadgroup float* t [[threadgroup(0)]],
+        uint i [[thread_position_in_grid]], uint l [[thread_index_in_threadgroup]], uint n [[threads_per_threadgroup]],
+        uint g [[threadgroup_position_in_grid]]) {
+        t[l] = x[i];
+        threadgroup_barrier(mem_flags::mem_threadgroup);
+        for (uint s = 128; s > 0; s >>= 1) {
+            if (l < s && l + s < n) t[l] += t[l + s];
+            threadgroup_barrier(mem_flags::mem_threadgroup);
+        }
+        if (l == 0) out[g] = t[0] + simd_sum(0.0f);
+    }";
+    let mut x: Vec<f32> = (0..1000).map(|i| (i % 17) as f32).collect();
+    let mut out = vec![0f32; 4];
+    run(
+        source,
+        &mut [bytes(&mut x.clone())],
+        &mut out,
+        [1000, 1, 1],
+        [256, 1, 1],
+    )
+    .unwrap();
+    for (group, got) in out.iter().enumerate() {
+        let want: f32 = x.drain(..256.min(x.len())).sum();
+        assert_eq!(*got, want, "group {group}");
+    }
+}
+
+#[test]
+fn simd_operations_know_active_lanes() {
+    let source = "kernel void k(device uint* out, uint i [[thread_position_in_grid]], uint lane [[thread_index_in_simdgroup]]) {
+        uint r = 0;
+        if (lane % 2 == 0) { r = simd_sum(lane); }
+        uint up = simd_shuffle_xor(lane, 1);
+        uint first = simd_broadcast(i, 3);
+        bool any = simd_any(i == 40);
+        uint scan = simd_prefix_exclusive_sum(1u);
+        out[i] = r + up * 1000 + (first % 32) * 100000 + (any ? 1000000 : 0) + (scan == lane ? 2000000 : 0);
+    }";
+    let mut out = vec![0u32; 50];
+    run(source, &mut [], &mut out, [50, 1, 1], [50, 1, 1]).unwrap();
+    for (i, &got) in out.iter().enumerate() {
+        let lane = i % 32;
+        let lanes = if i < 32 { 32 } else { 18 };
+        let sum: usize = (0..lanes).step_by(2).sum();
+        let want = if lane % 2 == 0 { sum } else { 0 }
+            + (lane ^ 1) * 1000
+            + 3 * 100_000
+            + if i >= 32 { 1_000_000 } else { 0 }
+            + 2_000_000;
+        assert_eq!(got as usize, want, "thread {i}");
+    }
+}
+
+#[test]
+fn vectors_swizzles_and_two_dimensional_edges() {
+    let source = "kernel void k(device float4* out, device const packed_float3* x, constant uint2& size,
+        uint2 p [[thread_position_in_grid]], uint2 t [[thread_position_in_threadgroup]], uint2 n [[threads_per_threadgroup]]) {
+        uint at = p.y * size.x + p.x;
+        float3 v = x[at];
+        float4 r = float4(v.zyx, 1);
+        r.xy = r.yx + float2(t);
+        r[3] = float(n.x * 10 + n.y) + dot(v, float3(1, 0, 0));
+        out[at] = r;
+    }";
+    let (w, h) = (19usize, 7usize);
+    let mut x: Vec<f32> = (0..w * h * 3).map(|i| i as f32).collect();
+    let mut out = vec![[0f32; 4]; w * h];
+    let mut size = [w as u32, h as u32];
+    run(
+        source,
+        &mut [bytes(&mut x), bytes(&mut size)],
+        &mut out,
+        [w as u64, h as u64, 1],
+        [8, 4, 1],
+    )
+    .unwrap();
+    for y in 0..h {
+        for x in 0..w {
+            let at = y * w + x;
+            let v = [3 * at, 3 * at + 1, 3 * at + 2].map(|n| n as f32);
+            let n = (8.min(w - x / 8 * 8), 4.min(h - y / 4 * 4));
+            let want = [
+                v[1] + (x % 8) as f32,
+                v[2] + (y % 4) as f32,
+                v[0],
+                (n.0 * 10 + n.1) as f32 + v[0],
+            ];
+            assert_eq!(out[at], want, "thread ({x}, {y})");
+        }
+    }
+}
+
+#[test]
+fn narrow_types_wrap_and_round() {
+    let source = "kernel void k(device float* out, uint i [[thread_position_in_grid]]) {
+        half h = half(2048.0h) + half(i);
+        uchar u = uchar(250 + i);
+        short s = short(32767); s += short(i);
+        bfloat b = bfloat(256.0f) + bfloat(float(i));
+        char c = char(-3); c = c / char(2);
+        int big = int(as_type<float>(0x7fc00000u)) + int(3e9f) % 7;
+        out[i] = float(h) + float(u) * 10000 + float(s) + float(b) + float(c) + float(big) + float(as_type<ushort>(h) & 1);
+    }";
+    let mut out = vec![0f32; 10];
+    run(source, &mut [], &mut out, [10, 1, 1], [10, 1, 1]).unwrap();
+    for (i, &got) in out.iter().enumerate() {
+        let h = half::f16::from_f32(2048.0 + i as f32);
+        let want = h.to_f32()
+            + f32::from((250 + i) as u8) * 10000.0
+            + f32::from(32767i16.wrapping_add(i as i16))
+            + half::bf16::from_f32(256.0 + i as f32).to_f32()
+            - 1.0
+            + (i32::MAX % 7) as f32
+            + f32::from(h.to_bits() & 1);
+        assert_eq!(got, want, "thread {i}");
+    }
+}
+
+#[test]
+fn atomics_count_across_threadgroups() {
+    let source = "kernel void k(device atomic_uint* out, uint i [[thread_position_in_grid]]) {
+        atomic_fetch_add_explicit(&out[i % 3], i, memory_order_relaxed);
+        atomic_fetch_max_explicit(&out[3], i, memory_order_relaxed);
+    }";
+    let mut out = vec![0u32; 4];
+    run(source, &mut [], &mut out, [10_000, 1, 1], [256, 1, 1]).unwrap();
+    let sum = |r: u32| (0..10_000u32).filter(|i| i % 3 == r).sum();
+    assert_eq!(out, [sum(0), sum(1), sum(2), 9_999]);
+}
+
+#[test]
+fn an_access_out_of_bounds_names_kernel_place_thread_and_index() {
+    let source = "kernel void k(device float* out, device const float* x, uint i [[thread_position_in_grid]]) {
+        out[i] = x[i + 1];
+    }";
+    let mut x = vec![0f32; 100];
+    let mut out = vec![0f32; 100];
+    let fault = run(
+        source,
+        &mut [bytes(&mut x)],
+        &mut out,
+        [100, 1, 1],
+        [64, 1, 1],
+    )
+    .unwrap_err();
+    assert_eq!(fault.kind, FaultKind::OutOfBounds);
+    insta::assert_snapshot!(fault, @"kernel `k`, test.metal:4:18, thread (99, 0, 0): reads 4 bytes at byte 400 (element 100 of 4 bytes) of `x`, which has 400 bytes");
+}
+
+#[test]
+fn pointers_that_vary_and_local_arrays_with_computed_indices() {
+    let source = "
+    constant int table[4] = {7, 11, 13, 17};
+    kernel void k(device int* out, device const int* x, uint i [[thread_position_in_grid]]) {
+        device const int* p = x + (i * 7) % 32;
+        p += 1;
+        int local[5];
+        for (int j = 0; j < 5; j++) local[j] = p[j] * j;
+        thread int* q = &local[1];
+        int sum = q[i % 4] + *(q - 1) + table[i % 4];
+        thread int* r = i % 2 == 0 ? local : q;
+        out[i] = sum * 1000 + r[1];
+    }";
+    let mut x: Vec<i32> = (0..40).map(|i| i * i % 23).collect();
+    let mut out = vec![0i32; 64];
+    run(
+        source,
+        &mut [bytes(&mut x.clone())],
+        &mut out,
+        [64, 1, 1],
+        [32, 1, 1],
+    )
+    .unwrap();
+    for (i, &got) in out.iter().enumerate() {
+        let p = &mut x[(i * 7) % 32 + 1..];
+        let local: Vec<i32> = (0..5).map(|j| p[j] * j as i32).collect();
+        let sum = local[1 + i % 4] + local[0] + [7, 11, 13, 17][i % 4];
+        assert_eq!(
+            got,
+            sum * 1000 + local[if i % 2 == 0 { 1 } else { 2 }],
+            "thread {i}"
+        );
+    }
+}
