@@ -1,3 +1,4 @@
+#![allow(clippy::unwrap_used, clippy::panic)] // helpers of tests, which the lint does not know as such
 //! Kernels compiled from text and run on the CPU, against results worked out in Rust.
 
 use msl::exec::{Dispatch, Fault, FaultKind, Isa, Memory, Options, Program};

@@ -505,7 +505,7 @@ impl Assembler<'_> {
                 let to = dst.map_or(Operand::lanes(0), |dst| self.operand(dst));
                 self.emit(memory::atomic(self.isa), to, &[], aux);
             }
-            Node::Barrier(_) => {}
+            Node::Barrier => {}
         }
         self.finish_node(position);
         Ok(NOBODY)
@@ -742,8 +742,8 @@ impl Assembler<'_> {
             .index
             .map(|(reg, _)| (self.operand(reg), index_kind(self.kind(reg))));
         let stride = address.index.map_or(count * size, |(_, stride)| stride);
-        if let (Some(base), Some((by, kind)), false) = (pointer, index, address.is_private) {
-            if !base.is_uniform() {
+        if let (Some(base), Some((by, kind)), false) = (pointer, index, address.is_private)
+            && !base.is_uniform() {
                 // A pointer that varies is moved first, so that only one register varies.
                 let start = self.take(2);
                 self.temporaries.push((start, 2));
@@ -757,7 +757,6 @@ impl Assembler<'_> {
                 self.emit(run, dst, &[base, by], stride);
                 (pointer, index) = (Some(dst), None);
             }
-        }
         let place = self.place(span);
         Ok(Access {
             pointer,

@@ -156,7 +156,7 @@ pub enum Node {
     /// Again and again, until no thread is left in it.
     Loop(Block),
     /// A threadgroup barrier.
-    Barrier(Span),
+    Barrier,
 }
 
 /// One of several variables in a row.

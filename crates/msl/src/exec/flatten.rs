@@ -566,14 +566,13 @@ impl<'a> Flattener<'a> {
                 self.frame().values.insert(*value, leaves);
             }
             Statement::Store { place, value, span } => {
-                if let (PlaceBase::Local(local), true) = (place.base, place.path.is_empty()) {
-                    if self.frame().facts.is_binding[local.index()] {
+                if let (PlaceBase::Local(local), true) = (place.base, place.path.is_empty())
+                    && self.frame().facts.is_binding[local.index()] {
                         let leaves = self.value(*value)?;
                         let kept = leaves.iter().map(|l| self.keep(l)).collect::<Result<_>>()?;
                         self.frame().homes[local.index()] = Home::Bound(kept);
                         return Ok(());
                     }
-                }
                 let regs = self.regs(*value)?;
                 self.store(place, &regs, *span)?;
             }
@@ -660,9 +659,9 @@ impl<'a> Flattener<'a> {
                 let exit = self.frame().exit;
                 self.leave(Some(exit), *span)?;
             }
-            Statement::Barrier { scope, span, .. } => {
+            Statement::Barrier { scope, .. } => {
                 if *scope == crate::ir::BarrierScope::Threadgroup {
-                    self.emit(Node::Barrier(*span));
+                    self.emit(Node::Barrier);
                 }
             }
         }
@@ -999,13 +998,12 @@ impl<'a> Flattener<'a> {
         let frame = &self.frames[self.frames.len() - 1];
         let span = frame.function.values[value].span;
         let (position, last_use) = (frame.position, frame.facts.last_use[value.index()]);
-        if let PlaceBase::Local(local) = place.base {
-            if let Home::Bound(leaves) = &frame.homes[local.index()] {
+        if let PlaceBase::Local(local) = place.base
+            && let Home::Bound(leaves) = &frame.homes[local.index()] {
                 let leaves = leaves.clone();
                 let ty = frame.function.locals[local].ty;
                 return self.part_of_value(leaves, ty, &place.path, span);
             }
-        }
         let changes = match place.base {
             PlaceBase::Local(local) => frame.facts.written_between(local, position, last_use),
             PlaceBase::Pointer(_) => {
@@ -1221,8 +1219,8 @@ impl<'a> Flattener<'a> {
         match op {
             Op::Load(place) => self.load(value, place),
             Op::AddressOf(place) => {
-                if let PlaceBase::Local(local) = place.base {
-                    if let Home::Bound(leaves) = &self.frame().homes[local.index()] {
+                if let PlaceBase::Local(local) = place.base
+                    && let Home::Bound(leaves) = &self.frame().homes[local.index()] {
                         // Taking the address of what has none: give it variables.
                         let leaves = leaves.clone();
                         let regs = leaves
@@ -1237,7 +1235,6 @@ impl<'a> Flattener<'a> {
                         };
                         self.store(&whole, &regs, span)?;
                     }
-                }
                 Ok(Rc::from([self.resolve(place, span)?]))
             }
             Op::Offset(pointer, index) => {

@@ -161,8 +161,8 @@ impl<'a> Worker<'a> {
             .iter()
             .zip(shared)
             .map(|(slot, shared)| match (slot, shared) {
-                // SAFETY: `at` is inside the memory just reserved.
                 (_, Some((at, len))) => Region {
+                    // SAFETY: `at` is inside the memory just reserved.
                     pointer: unsafe { memory.add(at) },
                     len,
                 },

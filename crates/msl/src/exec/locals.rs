@@ -243,11 +243,10 @@ impl<'a> Analyzer<'a> {
         for_each_operand(op, &mut |operand| self.read(operand));
         match op {
             Op::Load(place) => {
-                if let (PlaceBase::Local(local), true) = (place.base, place.path.is_empty()) {
-                    if let Some(&root) = self.bound.get(&local) {
+                if let (PlaceBase::Local(local), true) = (place.base, place.path.is_empty())
+                    && let Some(&root) = self.bound.get(&local) {
                         self.roots.insert(value, root);
                     }
-                }
             }
             Op::AddressOf(place) => {
                 let root = match place.base {

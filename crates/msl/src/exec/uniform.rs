@@ -137,7 +137,7 @@ pub fn for_each_read(node: &Node, visit: &mut dyn FnMut(Reg)) {
             address(a, visit);
         }
         Node::If { condition, .. } => visit(*condition),
-        Node::Scope(..) | Node::Leave(_) | Node::Loop(_) | Node::Barrier(_) => {}
+        Node::Scope(..) | Node::Leave(_) | Node::Loop(_) | Node::Barrier => {}
     }
 }
 
@@ -375,7 +375,7 @@ impl Analysis<'_> {
                     *next += 1;
                     self.visit(body, *next, next, homes);
                 }
-                Node::Store { .. } | Node::Leave(_) | Node::Barrier(_) => {}
+                Node::Store { .. } | Node::Leave(_) | Node::Barrier => {}
             }
         }
         if block == 0 {

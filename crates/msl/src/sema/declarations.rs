@@ -15,6 +15,7 @@ use crate::syntax::ast::{self, Expr, ExprKind, Item, ItemKind, Name};
 pub(super) struct Global<'a> {
     pub name: Name,
     pub ty: Ty,
+    #[expect(dead_code, reason = "template instances will read it")]
     pub span: Span,
     pub namespace: NamespaceId,
     pub environment: Option<Rc<Environment<'a>>>,

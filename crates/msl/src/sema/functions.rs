@@ -32,6 +32,7 @@ pub(super) struct FunctionInfo<'a> {
     pub signature: Option<SharedSignature>,
     pub state: State,
     /// Instances, and full specialisations, by arguments.
+    #[expect(dead_code, reason = "template instances will read it")]
     pub instances: HashMap<Vec<Argument>, Option<FunctionId>>,
 }
 

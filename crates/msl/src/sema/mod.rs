@@ -95,6 +95,7 @@ struct Checker<'a> {
     too_deep: bool,
     /// The instances being lowered, outermost first: where each was asked for, and its name.
     instances: Vec<(Span, Name)>,
+    #[expect(dead_code, reason = "template instances will read it")]
     instance_count: usize,
     kernels: Vec<kernels::KernelRequest<'a>>,
     /// Set while a program-defined conversion is looked for: there is at most one in a row.

@@ -48,6 +48,7 @@ pub(super) struct Lvalue {
     /// The value, if the place can only ever hold this one.
     pub known: Option<Constant>,
     /// Whether it only exists for this expression, so that writable references must not bind to it.
+    #[expect(dead_code, reason = "template instances will read it")]
     pub is_temporary: bool,
 }
 

@@ -85,6 +85,7 @@ impl<'a> Environment<'a> {
 /// A namespace.
 #[derive(Default)]
 pub(super) struct Namespace<'a> {
+    #[expect(dead_code, reason = "template instances will read it")]
     pub name: Option<Name>,
     pub parent: Option<NamespaceId>,
     /// Its names and when they were declared.

@@ -35,6 +35,7 @@ pub(super) struct StructInfo<'a> {
     pub is_complete: bool,
     pub template: Option<TemplateId>,
     /// What it is an instance with.
+    #[expect(dead_code, reason = "template instances will read it")]
     pub arguments: Vec<Argument>,
     /// Whether it is an instance of a template, so that unused members stay unlowered.
     pub is_instance: bool,
@@ -59,6 +60,7 @@ pub(super) struct EnumInfo {
 /// A conversion that the program defines.
 #[derive(Clone, Copy)]
 pub(super) enum UserConversion {
+    #[expect(dead_code, reason = "template instances will read it")]
     Constructor(FunctionId),
     Operator(FunctionId),
 }

@@ -14,6 +14,7 @@ use crate::syntax::ast;
 /// What a template parameter stands for.
 #[derive(Clone, Debug, PartialEq, Eq, Hash)]
 pub(super) enum Argument {
+    #[expect(dead_code, reason = "template instances will read it")]
     Type(Ty),
 }
 

@@ -87,7 +87,7 @@ map1! {
     Ilogb: f32 => i32 = math::ilogb;
     Isfinite: f32 => u32 = |x: f32| truth(x.abs() < f32::INFINITY);
     Isinf: f32 => u32 = |x: f32| truth(x.abs() == f32::INFINITY);
-    Isnan: f32 => u32 = |x: f32| truth(x != x);
+    Isnan: f32 => u32 = |x: f32| truth(x.is_nan());
     Signbit: f32 => u32 = |x: f32| truth(x.to_bits() >> 31 != 0);
     NormalF32: f32 => u32 = |x: f32| truth(x.abs() < f32::INFINITY && x.abs() >= f32::MIN_POSITIVE);
     NormalF16: f32 => u32 = |x: f32| truth(x.abs() < f32::INFINITY && x.abs() >= 6.103_515_6e-5);

@@ -803,7 +803,7 @@ impl Lanes for Atomic {
                     continue;
                 }
                 let p = match lane_address(machine, access, lane) {
-                    Ok(p) if p as usize % 4 == 0 => p,
+                    Ok(p) if (p as usize).is_multiple_of(4) => p,
                     Ok(_) => {
                         let message =
                             "updates an atomic that is not aligned to 4 bytes".to_string();
