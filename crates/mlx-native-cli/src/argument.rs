@@ -17,9 +17,12 @@ pub enum Spec {
 
 /// An index and what follows the `=`.
 pub fn indexed(text: &str) -> Result<(u64, &str), String> {
-    let (index, rest) =
-        text.split_once('=').ok_or_else(|| format!("`{text}` is not of the form INDEX=..."))?;
-    let index = index.parse().map_err(|_| format!("`{index}` in `{text}` is no index"))?;
+    let (index, rest) = text
+        .split_once('=')
+        .ok_or_else(|| format!("`{text}` is not of the form INDEX=..."))?;
+    let index = index
+        .parse()
+        .map_err(|_| format!("`{index}` in `{text}` is no index"))?;
     Ok((index, rest))
 }
 
@@ -39,9 +42,14 @@ pub fn parse(text: &str) -> Result<Spec, String> {
     }
     let (array, output) = split_output(text);
     let bad = || {
-        format!("`{text}` is no argument: write @in.npy, @in.npy>out.npy, f32[64,32]>out.npy or u32:1024")
+        format!(
+            "`{text}` is no argument: write @in.npy, @in.npy>out.npy, f32[64,32]>out.npy or u32:1024"
+        )
     };
-    let (dtype, shape) = array.strip_suffix(']').and_then(|a| a.split_once('[')).ok_or_else(bad)?;
+    let (dtype, shape) = array
+        .strip_suffix(']')
+        .and_then(|a| a.split_once('['))
+        .ok_or_else(bad)?;
     let shape = shape
         .split(',')
         .map(|n| n.trim().parse::<usize>().map_err(|_| bad()))
@@ -81,7 +89,9 @@ fn dtype(name: &str) -> Result<DType, String> {
 fn push_scalar(bytes: &mut Vec<u8>, dtype: DType, text: &str) -> Result<(), String> {
     macro_rules! push {
         ($t:ty) => {
-            text.parse::<$t>().map(|v| bytes.extend_from_slice(&v.to_le_bytes())).is_ok()
+            text.parse::<$t>()
+                .map(|v| bytes.extend_from_slice(&v.to_le_bytes()))
+                .is_ok()
         };
     }
     let float = text.parse::<f32>();
@@ -106,10 +116,17 @@ fn push_scalar(bytes: &mut Vec<u8>, dtype: DType, text: &str) -> Result<(), Stri
         (DType::U16, _) => push!(u16),
         (DType::U32, _) => push!(u32),
         (DType::U64, _) => push!(u64),
-        (DType::Bool, _) => text.parse::<bool>().map(|v| bytes.push(u8::from(v))).is_ok(),
+        (DType::Bool, _) => text
+            .parse::<bool>()
+            .map(|v| bytes.push(u8::from(v)))
+            .is_ok(),
         _ => false,
     };
-    if read { Ok(()) } else { Err(format!("`{text}` is no value of type {dtype}")) }
+    if read {
+        Ok(())
+    } else {
+        Err(format!("`{text}` is no value of type {dtype}"))
+    }
 }
 
 /// `X[,Y[,Z]]`, missing dimensions being 1.
@@ -120,7 +137,10 @@ pub fn size(text: &str) -> Result<[u64; 3], String> {
         return Err(format!("`{text}` has more than three dimensions"));
     }
     for (to, part) in size.iter_mut().zip(parts) {
-        *to = part.trim().parse().map_err(|_| format!("`{part}` in `{text}` is no number"))?;
+        *to = part
+            .trim()
+            .parse()
+            .map_err(|_| format!("`{part}` in `{text}` is no number"))?;
     }
     Ok(size)
 }
@@ -132,11 +152,20 @@ mod tests {
     #[test]
     fn arguments_of_every_form_are_read() {
         assert_eq!(parse("@a.npy"), Ok(Spec::File("a.npy".into(), None)));
-        assert_eq!(parse("@a.npy>b.npy"), Ok(Spec::File("a.npy".into(), Some("b.npy".into()))));
+        assert_eq!(
+            parse("@a.npy>b.npy"),
+            Ok(Spec::File("a.npy".into(), Some("b.npy".into())))
+        );
         let zeros = Spec::Zeros(DType::F32, vec![64, 32], Some("o.npy".into()));
         assert_eq!(parse("f32[64,32]>o.npy"), Ok(zeros));
-        assert_eq!(parse("i32:-3"), Ok(Spec::Scalars((-3i32).to_le_bytes().to_vec())));
-        assert_eq!(parse("u32:1,2").map(|s| matches!(s, Spec::Scalars(b) if b.len() == 8)), Ok(true));
+        assert_eq!(
+            parse("i32:-3"),
+            Ok(Spec::Scalars((-3i32).to_le_bytes().to_vec()))
+        );
+        assert_eq!(
+            parse("u32:1,2").map(|s| matches!(s, Spec::Scalars(b) if b.len() == 8)),
+            Ok(true)
+        );
         for wrong in ["f33:1", "u32:-1", "f32[2", "x", "u8:256"] {
             assert!(parse(wrong).is_err(), "{wrong}");
         }

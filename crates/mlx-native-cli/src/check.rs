@@ -18,7 +18,10 @@ pub fn compile(path: &Path) -> Result<Result<Compilation, Diagnostics>, String> 
         let text = std::fs::read_to_string(&path).ok()?;
         Some((path.display().to_string(), text))
     };
-    let options = msl::syntax::Options { includes: Some(Arc::new(resolve)), ..Default::default() };
+    let options = msl::syntax::Options {
+        includes: Some(Arc::new(resolve)),
+        ..Default::default()
+    };
     Ok(msl::compile(&name, &text, &options))
 }
 
@@ -61,11 +64,19 @@ pub fn check(files: &[PathBuf], as_json: bool) -> Result<ExitCode, String> {
     if as_json {
         println!("{}", json!({ "files": documents }));
     }
-    Ok(if good { ExitCode::SUCCESS } else { ExitCode::FAILURE })
+    Ok(if good {
+        ExitCode::SUCCESS
+    } else {
+        ExitCode::FAILURE
+    })
 }
 
 fn list(path: &Path, compilation: &Compilation) {
-    println!("{}: {} kernels", path.display(), compilation.module.kernels.len());
+    println!(
+        "{}: {} kernels",
+        path.display(),
+        compilation.module.kernels.len()
+    );
     for kernel in &compilation.module.kernels {
         println!("  {}", kernel.name);
         for argument in &kernel.arguments {
@@ -77,8 +88,17 @@ fn list(path: &Path, compilation: &Compilation) {
 fn describe(argument: &Argument, types: &Types) -> String {
     let name = &argument.name;
     match &argument.binding {
-        Binding::Buffer { index, writable, pointee, .. } => {
-            let access = if *writable { "read and written" } else { "read" };
+        Binding::Buffer {
+            index,
+            writable,
+            pointee,
+            ..
+        } => {
+            let access = if *writable {
+                "read and written"
+            } else {
+                "read"
+            };
             format!("buffer({index}) {name}: {}, {access}", types.name(*pointee))
         }
         Binding::Threadgroup { index, pointee } => {
@@ -91,7 +111,12 @@ fn describe(argument: &Argument, types: &Types) -> String {
 fn kernels(compilation: &Compilation) -> Vec<Value> {
     let types = &compilation.module.types;
     let argument = |argument: &Argument| match &argument.binding {
-        Binding::Buffer { index, writable, pointee, .. } => json!({
+        Binding::Buffer {
+            index,
+            writable,
+            pointee,
+            ..
+        } => json!({
             "name": &*argument.name, "kind": "buffer", "index": index,
             "type": types.name(*pointee), "writable": writable,
         }),

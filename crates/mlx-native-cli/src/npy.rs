@@ -54,7 +54,9 @@ pub fn read(path: &Path) -> Result<Array, String> {
     let header = npyz::NpyHeader::from_reader(&mut rest)
         .map_err(|error| format!("{name} is no .npy file: {error}"))?;
     let npyz::DType::Plain(written) = header.dtype() else {
-        return Err(format!("{name} holds records; an array of one number type is needed"));
+        return Err(format!(
+            "{name} holds records; an array of one number type is needed"
+        ));
     };
     let written = written.to_string();
     let dtype = READABLE.into_iter().find(|&d| descriptor(d) == written).ok_or_else(|| {
@@ -62,12 +64,18 @@ pub fn read(path: &Path) -> Result<Array, String> {
     })?;
     let shape: Vec<usize> = header.shape().iter().map(|&n| n as usize).collect();
     if header.order() == npyz::Order::Fortran && shape.len() > 1 {
-        return Err(format!("{name} is in Fortran order; save it with numpy.ascontiguousarray"));
+        return Err(format!(
+            "{name} is in Fortran order; save it with numpy.ascontiguousarray"
+        ));
     }
     let count = shape.iter().try_fold(1usize, |all, &n| all.checked_mul(n));
     let bytes = count.and_then(|n| n.checked_mul(dtype.size_of()));
     match bytes {
-        Some(bytes) if bytes == rest.len() => Ok(Array { dtype, shape, bytes: rest.to_vec() }),
+        Some(bytes) if bytes == rest.len() => Ok(Array {
+            dtype,
+            shape,
+            bytes: rest.to_vec(),
+        }),
         Some(bytes) => Err(format!(
             "{name} should hold {bytes} bytes of data but has {}; is it cut short?",
             rest.len()

@@ -743,20 +743,21 @@ impl Assembler<'_> {
             .map(|(reg, _)| (self.operand(reg), index_kind(self.kind(reg))));
         let stride = address.index.map_or(count * size, |(_, stride)| stride);
         if let (Some(base), Some((by, kind)), false) = (pointer, index, address.is_private)
-            && !base.is_uniform() {
-                // A pointer that varies is moved first, so that only one register varies.
-                let start = self.take(2);
-                self.temporaries.push((start, 2));
-                let dst = Operand::lanes(start);
-                let shape = if by.is_uniform() {
-                    shape::FIRST
-                } else {
-                    shape::BOTH
-                };
-                let run = memory::move_pointer(kind, shape, self.isa);
-                self.emit(run, dst, &[base, by], stride);
-                (pointer, index) = (Some(dst), None);
-            }
+            && !base.is_uniform()
+        {
+            // A pointer that varies is moved first, so that only one register varies.
+            let start = self.take(2);
+            self.temporaries.push((start, 2));
+            let dst = Operand::lanes(start);
+            let shape = if by.is_uniform() {
+                shape::FIRST
+            } else {
+                shape::BOTH
+            };
+            let run = memory::move_pointer(kind, shape, self.isa);
+            self.emit(run, dst, &[base, by], stride);
+            (pointer, index) = (Some(dst), None);
+        }
         let place = self.place(span);
         Ok(Access {
             pointer,

@@ -567,12 +567,13 @@ impl<'a> Flattener<'a> {
             }
             Statement::Store { place, value, span } => {
                 if let (PlaceBase::Local(local), true) = (place.base, place.path.is_empty())
-                    && self.frame().facts.is_binding[local.index()] {
-                        let leaves = self.value(*value)?;
-                        let kept = leaves.iter().map(|l| self.keep(l)).collect::<Result<_>>()?;
-                        self.frame().homes[local.index()] = Home::Bound(kept);
-                        return Ok(());
-                    }
+                    && self.frame().facts.is_binding[local.index()]
+                {
+                    let leaves = self.value(*value)?;
+                    let kept = leaves.iter().map(|l| self.keep(l)).collect::<Result<_>>()?;
+                    self.frame().homes[local.index()] = Home::Bound(kept);
+                    return Ok(());
+                }
                 let regs = self.regs(*value)?;
                 self.store(place, &regs, *span)?;
             }
@@ -999,11 +1000,12 @@ impl<'a> Flattener<'a> {
         let span = frame.function.values[value].span;
         let (position, last_use) = (frame.position, frame.facts.last_use[value.index()]);
         if let PlaceBase::Local(local) = place.base
-            && let Home::Bound(leaves) = &frame.homes[local.index()] {
-                let leaves = leaves.clone();
-                let ty = frame.function.locals[local].ty;
-                return self.part_of_value(leaves, ty, &place.path, span);
-            }
+            && let Home::Bound(leaves) = &frame.homes[local.index()]
+        {
+            let leaves = leaves.clone();
+            let ty = frame.function.locals[local].ty;
+            return self.part_of_value(leaves, ty, &place.path, span);
+        }
         let changes = match place.base {
             PlaceBase::Local(local) => frame.facts.written_between(local, position, last_use),
             PlaceBase::Pointer(_) => {
@@ -1220,21 +1222,22 @@ impl<'a> Flattener<'a> {
             Op::Load(place) => self.load(value, place),
             Op::AddressOf(place) => {
                 if let PlaceBase::Local(local) = place.base
-                    && let Home::Bound(leaves) = &self.frame().homes[local.index()] {
-                        // Taking the address of what has none: give it variables.
-                        let leaves = leaves.clone();
-                        let regs = leaves
-                            .iter()
-                            .map(|l| self.leaf_reg(l, span))
-                            .collect::<Result<Vec<_>>>()?;
-                        self.frame().homes[local.index()] = Home::Unset;
-                        let whole = Place {
-                            base: place.base,
-                            path: Vec::new(),
-                            ty: self.frame().function.locals[local].ty,
-                        };
-                        self.store(&whole, &regs, span)?;
-                    }
+                    && let Home::Bound(leaves) = &self.frame().homes[local.index()]
+                {
+                    // Taking the address of what has none: give it variables.
+                    let leaves = leaves.clone();
+                    let regs = leaves
+                        .iter()
+                        .map(|l| self.leaf_reg(l, span))
+                        .collect::<Result<Vec<_>>>()?;
+                    self.frame().homes[local.index()] = Home::Unset;
+                    let whole = Place {
+                        base: place.base,
+                        path: Vec::new(),
+                        ty: self.frame().function.locals[local].ty,
+                    };
+                    self.store(&whole, &regs, span)?;
+                }
                 Ok(Rc::from([self.resolve(place, span)?]))
             }
             Op::Offset(pointer, index) => {

@@ -244,9 +244,10 @@ impl<'a> Analyzer<'a> {
         match op {
             Op::Load(place) => {
                 if let (PlaceBase::Local(local), true) = (place.base, place.path.is_empty())
-                    && let Some(&root) = self.bound.get(&local) {
-                        self.roots.insert(value, root);
-                    }
+                    && let Some(&root) = self.bound.get(&local)
+                {
+                    self.roots.insert(value, root);
+                }
             }
             Op::AddressOf(place) => {
                 let root = match place.base {

@@ -414,10 +414,10 @@ impl<'a> Checker<'a> {
         if let (Some(value), false) = (
             &known,
             matches!(self.types.kind(ty), Kind::Array(..) | Kind::Struct(_)),
-        )
-            && variable.is_constexpr {
-                return Entity::Known(ty, value.clone());
-            }
+        ) && variable.is_constexpr
+        {
+            return Entity::Known(ty, value.clone());
+        }
         let ir_type = self.ir_type(ty);
         let local = self
             .context
