@@ -144,6 +144,22 @@ impl Sources {
         (index, start..clamp(span.end).max(start))
     }
 
+    /// The line, counted from 1, that an offset is on.
+    pub fn line(&self, offset: u32) -> usize {
+        let index = self
+            .files
+            .partition_point(|&(base, _)| base <= offset)
+            .max(1)
+            - 1;
+        self.files.get(index).map_or(1, |(base, source)| {
+            let local = offset.saturating_sub(*base);
+            source
+                .line_starts
+                .partition_point(|&start| start <= local)
+                .max(1)
+        })
+    }
+
     /// The file that a span starts in, with line and column from 1.
     pub fn place(&self, span: Span) -> Option<(&Source, usize, usize)> {
         let (index, range) = self.locate(span);

@@ -21,6 +21,9 @@ pub struct Ident {
 }
 
 /// A possibly qualified name, `metal::vec<float, 4>`.
+///
+/// In `decltype(e)::name` the first segment is named `decltype`, with `e` as its one argument. A
+/// `::` before the first name leaves no trace.
 #[derive(Clone, Debug, PartialEq)]
 pub struct Path {
     /// The parts between `::`.
@@ -100,6 +103,8 @@ pub enum TypeExprKind {
     },
     /// A function type, `result(params)`, as in `result (*name)(params)` behind a pointer.
     Function(Box<TypeExpr>, Vec<TypeExpr>),
+    /// `T...`: one for each element of a parameter pack, in a list of types.
+    Expansion(Box<TypeExpr>),
 }
 
 /// `[[name(args)]]` or `__attribute__((name(args)))`.
@@ -253,6 +258,16 @@ pub enum ExprKind {
     Index(Box<Expr>, Box<Expr>),
     /// `{a, b}` as an initialiser or argument; `.name =` designators keep their names.
     InitList(Vec<(Option<Ident>, Expr)>),
+    /// `[first] = value` or `[first ... last] = value`: only as an element of an
+    /// [`ExprKind::InitList`] (C's array designators, which Metal's compiler takes).
+    ArrayDesignator {
+        /// The index, or the first of them.
+        first: Box<Expr>,
+        /// The last index, of a range.
+        last: Option<Box<Expr>>,
+        /// The value of these elements.
+        value: Box<Expr>,
+    },
     /// `sizeof(T)`
     SizeofType(TypeExpr),
     /// `sizeof expression`
@@ -265,6 +280,10 @@ pub enum ExprKind {
     Lambda(Box<Lambda>),
     /// `this`
     This,
+    /// `e...`: one for each element of a parameter pack, in a list of arguments.
+    Expansion(Box<Expr>),
+    /// `sizeof...(pack)`
+    SizeofPack(Ident),
 }
 
 /// A lambda expression.
@@ -337,6 +356,15 @@ pub enum StmtKind {
         /// The body.
         body: Box<Stmt>,
     },
+    /// `for (T name : range) body`; the variable has no initialiser.
+    RangeFor {
+        /// What takes the value of each element.
+        variable: Box<Variable>,
+        /// The array.
+        range: Expr,
+        /// The body.
+        body: Box<Stmt>,
+    },
     /// `while (condition) body`
     While(Expr, Box<Stmt>),
     /// `do body while (condition);`
@@ -372,6 +400,8 @@ pub struct SwitchArm {
 pub struct Variable {
     /// The name.
     pub name: Ident,
+    /// `Class::` before the name, where a static member is defined outside of its class.
+    pub owner: Option<Path>,
     /// The whole type, declarator parts included.
     pub ty: TypeExpr,
     /// `= e`, `{...}` (an [`ExprKind::InitList`]) or `(args)` (an [`ExprKind::Construct`]).
@@ -406,6 +436,8 @@ pub struct TemplateParam {
     pub name: Option<Ident>,
     /// What it stands for.
     pub kind: TemplateParamKind,
+    /// Written with `...`: takes any number of arguments.
+    pub is_pack: bool,
     /// Where.
     pub span: Span,
 }
@@ -432,6 +464,8 @@ pub struct Param {
     pub attributes: Vec<Attribute>,
     /// The default argument.
     pub default: Option<Expr>,
+    /// Written with `...`: stands for one parameter for each type of a template parameter pack.
+    pub is_pack: bool,
     /// Where.
     pub span: Span,
 }
@@ -441,6 +475,8 @@ pub struct Param {
 pub struct Function {
     /// The name; an operator's is `operator+` and so on, a conversion's is `operator T`.
     pub name: Ident,
+    /// `Class::` before the name, where a member is defined outside of its class.
+    pub owner: Option<Path>,
     /// The result; a constructor has none.
     pub result: Option<TypeExpr>,
     /// The parameters.
@@ -463,6 +499,10 @@ pub struct Function {
     pub is_const: bool,
     /// A method's trailing address space.
     pub object_space: Option<AddressSpace>,
+    /// `= default`
+    pub is_defaulted: bool,
+    /// `= delete`
+    pub is_deleted: bool,
     /// Attributes before the name and after the parameter list.
     pub attributes: Vec<Attribute>,
     /// From the first token to the end of the parameter list.
