@@ -14,6 +14,8 @@ use std::sync::Arc;
 
 use diag::{Diagnostics, Report, Sources};
 
+pub use syntax::Options;
+
 /// What a text compiled to.
 #[derive(Clone, Debug)]
 pub struct Compilation {
@@ -23,4 +25,23 @@ pub struct Compilation {
     pub sources: Arc<Sources>,
     /// Warnings.
     pub warnings: Report,
+}
+
+/// Compiles a text that its user knows as `name`: from the preprocessor to the IR.
+pub fn compile(name: &str, text: &str, options: &Options) -> Result<Compilation, Diagnostics> {
+    let (unit, sources, mut report) = syntax::parse(name, text, options);
+    // What the parser could not read would only give misleading follow-ups.
+    let module = if report.has_errors() {
+        ir::Module::default()
+    } else {
+        sema::check(&unit, &mut report)
+    };
+    if report.has_errors() {
+        return Err(Diagnostics { sources, report });
+    }
+    Ok(Compilation {
+        module,
+        sources,
+        warnings: report,
+    })
 }

@@ -179,6 +179,11 @@ impl Types {
         handle
     }
 
+    /// The handle of a type that is already there.
+    pub fn find(&self, ty: &Type) -> Option<Handle<Type>> {
+        self.known.get(ty).copied()
+    }
+
     /// The handle of a scalar type.
     pub fn scalar(&mut self, scalar: Scalar) -> Handle<Type> {
         self.intern(Type::Scalar(scalar))

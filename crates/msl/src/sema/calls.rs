@@ -120,6 +120,13 @@ impl<'a> Checker<'a> {
         if set.library && set.object.is_some() {
             return self.library_method(set, args, span);
         }
+        // A function of `numeric_limits` is its value, waiting for the call.
+        if let (Some(object), [], []) = (&set.object, &set.users[..], &args[..]) {
+            return Operand {
+                span,
+                ..(**object).clone()
+            };
+        }
         let mut candidates = self.user_candidates(set, &args, span);
         if set.library {
             if candidates.is_empty()
@@ -154,10 +161,16 @@ impl<'a> Checker<'a> {
             }
             _ => {
                 let targets: Vec<_> = best.iter().map(|&i| candidates[i].what.clone()).collect();
-                if let Some(id) = self.most_specialised(&targets.iter().filter_map(|t| match t {
-                    Target::User(id) => Some(*id),
-                    Target::Library(_) => None,
-                }).collect::<Vec<_>>(), targets.len()) {
+                if let Some(id) = self.most_specialised(
+                    &targets
+                        .iter()
+                        .filter_map(|t| match t {
+                            Target::User(id) => Some(*id),
+                            Target::Library(_) => None,
+                        })
+                        .collect::<Vec<_>>(),
+                    targets.len(),
+                ) {
                     return self.call_target(Target::User(id), set, args, span);
                 }
                 self.report_ambiguous(set, &args, &targets, name_span);
@@ -226,7 +239,12 @@ impl<'a> Checker<'a> {
     }
 
     /// How well a method's object fits it.
-    fn object_rank(&self, set: &FunctionSet<'a>, space: AddressSpace, is_const: bool) -> Option<Rank> {
+    fn object_rank(
+        &self,
+        set: &FunctionSet<'a>,
+        space: AddressSpace,
+        is_const: bool,
+    ) -> Option<Rank> {
         let object = match &set.object {
             Some(object) => object.as_place(),
             None => self.context.this.as_ref(),
@@ -234,7 +252,11 @@ impl<'a> Checker<'a> {
         match object {
             Some(lvalue) => {
                 let fits = lvalue.space == space && (is_const || !lvalue.is_const);
-                fits.then_some(if is_const == lvalue.is_const { Rank::Exact } else { Rank::Promotion })
+                fits.then_some(if is_const == lvalue.is_const {
+                    Rank::Exact
+                } else {
+                    Rank::Promotion
+                })
             }
             // A value gets a variable of its own.
             None if set.object.is_some() => (space == AddressSpace::Thread).then_some(Rank::Exact),
@@ -242,19 +264,24 @@ impl<'a> Checker<'a> {
         }
     }
 
-    fn library_candidates(&mut self, set: &FunctionSet<'a>, args: &[Operand<'a>]) -> Vec<Candidate> {
+    fn library_candidates(
+        &mut self,
+        set: &FunctionSet<'a>,
+        args: &[Operand<'a>],
+    ) -> Vec<Candidate> {
         let mut candidates = Vec::new();
         for candidate in builtins::candidates(self, &set.name, args) {
             let mut ranks = Vec::new();
-            let fits = args.iter().zip(&candidate.params).all(|(arg, &param)| {
-                match builtins::rank(self, arg, param) {
-                    Some(rank) => {
-                        ranks.push(rank);
-                        true
+            let fits =
+                args.iter().zip(&candidate.params).all(|(arg, &param)| {
+                    match builtins::rank(self, arg, param) {
+                        Some(rank) => {
+                            ranks.push(rank);
+                            true
+                        }
+                        None => false,
                     }
-                    None => false,
-                }
-            });
+                });
             if fits {
                 candidates.push(Candidate {
                     what: Target::Library(candidate),
@@ -307,7 +334,9 @@ impl<'a> Checker<'a> {
             let owner = self.functions[id].owner;
             let object = self.in_memory(object);
             let object = match (self.types.kind(object.ty), owner) {
-                (Kind::Struct(of), Some(owner)) if of != owner => self.base_object(object, owner, span),
+                (Kind::Struct(of), Some(owner)) if of != owner => {
+                    self.base_object(object, owner, span)
+                }
                 _ => object,
             };
             let pointer = self.address_of(object, span);
@@ -321,7 +350,12 @@ impl<'a> Checker<'a> {
             }
         }
         for index in given..signature.params.len() {
-            let Some(default) = self.functions[id].ast.params.get(index).and_then(|p| p.default.as_ref()) else {
+            let Some(default) = self.functions[id]
+                .ast
+                .params
+                .get(index)
+                .and_then(|p| p.default.as_ref())
+            else {
                 return Operand::poison(span);
             };
             let default = self.in_function_scope(id, |checker| checker.expression(default));
@@ -342,7 +376,7 @@ impl<'a> Checker<'a> {
         }
         let space = param.space.unwrap_or(AddressSpace::Thread);
         let binds = arg.as_place().is_some_and(|lvalue| {
-            lvalue.swizzle.is_none()
+            lvalue.is_plain()
                 && lvalue.space == space
                 && (param.is_const || !lvalue.is_const)
                 && !self.is_vector_part(lvalue)
@@ -351,11 +385,16 @@ impl<'a> Checker<'a> {
         let arg = if binds && related {
             arg
         } else {
-            let part = arg.as_place().is_some_and(|l| l.swizzle.is_some() || self.is_vector_part(l));
+            let part = arg
+                .as_place()
+                .is_some_and(|l| l.swizzle.is_some() || self.is_vector_part(l));
             if part && !param.is_const {
                 self.fail(
-                    Diagnostic::error(arg.span, "a component of a vector cannot be passed by reference")
-                        .with_hint("copy it to a variable, and back after the call"),
+                    Diagnostic::error(
+                        arg.span,
+                        "a component of a vector cannot be passed by reference",
+                    )
+                    .with_hint("copy it to a variable, and back after the call"),
                 );
                 return None;
             }
@@ -365,7 +404,9 @@ impl<'a> Checker<'a> {
         };
         let span = arg.span;
         let arg = match (self.types.kind(arg.ty), self.types.kind(param.ty)) {
-            (Kind::Struct(of), Kind::Struct(base)) if of != base => self.base_object(arg, base, span),
+            (Kind::Struct(of), Kind::Struct(base)) if of != base => {
+                self.base_object(arg, base, span)
+            }
             _ => arg,
         };
         let pointer = self.address_of(arg, span);
@@ -406,7 +447,11 @@ impl<'a> Checker<'a> {
     }
 
     /// The free operators of a name, here and in the operands' namespaces.
-    fn find_operator(&mut self, name: &crate::syntax::ast::Name, operands: &[Operand<'a>]) -> Option<FunctionSet<'a>> {
+    fn find_operator(
+        &mut self,
+        name: &crate::syntax::ast::Name,
+        operands: &[Operand<'a>],
+    ) -> Option<FunctionSet<'a>> {
         let horizon = self.context.horizon;
         let mut namespaces = Vec::new();
         let mut level = Some(self.context.namespace);
@@ -448,7 +493,11 @@ impl<'a> Checker<'a> {
         let Some(signature) = &info.signature else {
             return format!("{}<..>(..)", info.name);
         };
-        let params: Vec<String> = signature.params.iter().map(|p| self.describe_param(*p)).collect();
+        let params: Vec<String> = signature
+            .params
+            .iter()
+            .map(|p| self.describe_param(*p))
+            .collect();
         format!("{}({})", info.name, params.join(", "))
     }
 
@@ -458,7 +507,11 @@ impl<'a> Checker<'a> {
             return name;
         }
         let space = param.space.map_or("thread", space_name);
-        let constness = if param.is_const && param.space != Some(AddressSpace::Constant) { "const " } else { "" };
+        let constness = if param.is_const && param.space != Some(AddressSpace::Constant) {
+            "const "
+        } else {
+            ""
+        };
         format!("{constness}{space} {name} &")
     }
 
@@ -475,7 +528,11 @@ impl<'a> Checker<'a> {
             .map(|target| match target {
                 Target::User(id) => self.describe(*id),
                 Target::Library(candidate) => {
-                    let params: Vec<_> = candidate.params.iter().map(|p| self.describe_param(p.ty)).collect();
+                    let params: Vec<_> = candidate
+                        .params
+                        .iter()
+                        .map(|p| self.describe_param(p.ty))
+                        .collect();
                     format!("{}({})", set.name, params.join(", "))
                 }
             })
@@ -547,9 +604,12 @@ impl<'a> Checker<'a> {
                 None => {
                     let why = self.explain_deduction(id, set.explicit, args);
                     self.fail(
-                        Diagnostic::error(name_span, format!("the arguments do not fit the template `{name}`"))
-                            .with_label(why)
-                            .with_related(declared, "declared here"),
+                        Diagnostic::error(
+                            name_span,
+                            format!("the arguments do not fit the template `{name}`"),
+                        )
+                        .with_label(why)
+                        .with_related(declared, "declared here"),
                     );
                     return;
                 }
@@ -565,7 +625,10 @@ impl<'a> Checker<'a> {
             self.fail(
                 Diagnostic::error(
                     name_span,
-                    format!("`{name}` takes {wanted} argument{plural}, not {}", args.len()),
+                    format!(
+                        "`{name}` takes {wanted} argument{plural}, not {}",
+                        args.len()
+                    ),
                 )
                 .with_related(declared, "declared here"),
             );
@@ -587,19 +650,22 @@ impl<'a> Checker<'a> {
             }
             let wanted = self.describe_param(param);
             let given = self.operand_type_name(arg);
-            let mut error = Diagnostic::error(
-                arg.span,
-                format!("`{name}` needs a `{wanted}` here"),
-            )
-            .with_related(declared, "declared here");
+            let mut error =
+                Diagnostic::error(arg.span, format!("`{name}` needs a `{wanted}` here"))
+                    .with_related(declared, "declared here");
             error = match arg.as_place() {
-                None => error.with_label(format!("this `{given}` is a value, not something in memory")),
+                None => error.with_label(format!(
+                    "this `{given}` is a value, not something in memory"
+                )),
                 Some(lvalue) if lvalue.swizzle.is_some() => error
                     .with_label("several components of a vector")
                     .with_hint("copy them to a variable, and back after the call"),
-                Some(lvalue) if lvalue.space != param.space.unwrap_or(AddressSpace::Thread) => error
-                    .with_label(format!("this is in `{}` memory", space_name(lvalue.space))),
-                Some(lvalue) if lvalue.is_const && !param.is_const => error.with_label("this is const"),
+                Some(lvalue) if lvalue.space != param.space.unwrap_or(AddressSpace::Thread) => {
+                    error.with_label(format!("this is in `{}` memory", space_name(lvalue.space)))
+                }
+                Some(lvalue) if lvalue.is_const && !param.is_const => {
+                    error.with_label("this is const")
+                }
                 Some(_) => error.with_label(format!("this is `{given}`")),
             };
             self.fail(error);
@@ -625,18 +691,29 @@ impl<'a> Checker<'a> {
             None => self.context.this.as_ref(),
         };
         let error = match object {
-            None => Diagnostic::error(name_span, format!("`{name}` needs an object to be called on")),
+            None => Diagnostic::error(
+                name_span,
+                format!("`{name}` needs an object to be called on"),
+            ),
             Some(lvalue) if lvalue.space != space => {
                 let there = space_name(lvalue.space);
                 Diagnostic::error(
                     name_span,
-                    format!("`{name}` works on objects in `{}` memory", space_name(space)),
+                    format!(
+                        "`{name}` works on objects in `{}` memory",
+                        space_name(space)
+                    ),
                 )
                 .with_label(format!("this object is in `{there}` memory"))
-                .with_hint(format!("copy the object to a variable, or add a version of the method marked `{there}`"))
+                .with_hint(format!(
+                    "copy the object to a variable, or add a version of the method marked `{there}`"
+                ))
             }
-            Some(_) => Diagnostic::error(name_span, format!("`{name}` may change its object, and this one is const"))
-                .with_hint("mark the method `const` if it does not"),
+            Some(_) => Diagnostic::error(
+                name_span,
+                format!("`{name}` may change its object, and this one is const"),
+            )
+            .with_hint("mark the method `const` if it does not"),
         };
         self.fail(error.with_related(declared, "declared here"));
     }

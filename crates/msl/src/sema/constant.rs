@@ -262,12 +262,7 @@ fn scalar_bytes(scalar: Scalar, value: &Constant) -> Vec<u8> {
 }
 
 /// Writes a value as memory lays it out; `out` is as long as the type.
-pub(super) fn write_bytes(
-    types: &ir::Types,
-    ty: Handle<Type>,
-    value: &Constant,
-    out: &mut [u8],
-) {
+pub(super) fn write_bytes(types: &ir::Types, ty: Handle<Type>, value: &Constant, out: &mut [u8]) {
     let mut part = |index: usize, at: u32, ty: Handle<Type>| {
         let end = at as usize + types.layout(ty).0 as usize;
         if let (Some(part), Some(out)) = (value.part(index), out.get_mut(at as usize..end)) {
@@ -284,9 +279,10 @@ pub(super) fn write_bytes(
         Type::Vector(scalar, len, _) => {
             let size = scalar.size() as usize;
             for index in 0..len as usize {
-                if let (Some(part), Some(out)) =
-                    (value.part(index), out.get_mut(index * size..(index + 1) * size))
-                {
+                if let (Some(part), Some(out)) = (
+                    value.part(index),
+                    out.get_mut(index * size..(index + 1) * size),
+                ) {
                     out.copy_from_slice(&scalar_bytes(scalar, part));
                 }
             }
@@ -315,11 +311,46 @@ pub(super) fn write_bytes(
             }
         }
         Type::Struct(of) => {
-            let fields: Vec<_> = types.structs[of].fields.iter().map(|f| (f.offset, f.ty)).collect();
+            let fields: Vec<_> = types.structs[of]
+                .fields
+                .iter()
+                .map(|f| (f.offset, f.ty))
+                .collect();
             for (index, (offset, ty)) in fields.into_iter().enumerate() {
                 part(index, offset, ty);
             }
         }
         Type::Void | Type::Pointer { .. } | Type::SimdgroupMatrix(_) => {}
+    }
+}
+
+/// A scalar or vector read from memory; other types are not read at compile time.
+pub(super) fn read_bytes(types: &ir::Types, ty: Handle<Type>, bytes: &[u8]) -> Option<Constant> {
+    let (scalar, len) = types.as_vector(ty)?;
+    let size = scalar.size() as usize;
+    let mut parts = (0..usize::from(len))
+        .map(|index| {
+            Some(read_scalar(
+                scalar,
+                bytes.get(index * size..(index + 1) * size)?,
+            ))
+        })
+        .collect::<Option<Vec<_>>>()?;
+    match len {
+        1 => parts.pop(),
+        _ => Some(Constant::Composite(parts.into())),
+    }
+}
+
+fn read_scalar(scalar: Scalar, bytes: &[u8]) -> Constant {
+    let mut wide = [0; 8];
+    wide[..bytes.len()].copy_from_slice(bytes);
+    let bits = u64::from_le_bytes(wide);
+    match scalar {
+        Scalar::Bool => Constant::Bool(bits != 0),
+        Scalar::F16 => Constant::Float(f16::from_bits(bits as u16).to_f32()),
+        Scalar::Bf16 => Constant::Float(bf16::from_bits(bits as u16).to_f32()),
+        Scalar::F32 => Constant::Float(f32::from_bits(bits as u32)),
+        _ => Constant::Int(wrap(scalar, bits as i64)),
     }
 }

@@ -15,7 +15,6 @@ use crate::syntax::ast::{self, Expr, ExprKind, Item, ItemKind, Name};
 pub(super) struct Global<'a> {
     pub name: Name,
     pub ty: Ty,
-    pub span: Span,
     pub namespace: NamespaceId,
     pub environment: Option<Rc<Environment<'a>>>,
     pub owner: Option<StructId>,
@@ -86,7 +85,11 @@ impl<'a> Checker<'a> {
                     return;
                 }
                 let ty = self.resolve(ty);
-                let entity = if ty.ty.is_error() { Entity::Poison } else { Entity::Type(ty) };
+                let entity = if ty.ty.is_error() {
+                    Entity::Poison
+                } else {
+                    Entity::Type(ty)
+                };
                 if let Kind::Struct(id) = self.types.kind(ty.ty)
                     && &*self.structs[id].name == "unnamed struct"
                 {
@@ -97,9 +100,12 @@ impl<'a> Checker<'a> {
                 }
                 self.declare_anywhere(owner, name, entity);
             }
-            ItemKind::StaticAssert(condition, message) => self.static_assert(condition, message.as_ref()),
+            ItemKind::StaticAssert(condition, message) => {
+                self.static_assert(condition, message.as_ref())
+            }
             ItemKind::UsingName(path) => {
-                if let (Some(entity), Some(last)) = (self.resolve_path(path), path.segments.last()) {
+                if let (Some(entity), Some(last)) = (self.resolve_path(path), path.segments.last())
+                {
                     let shadows = owner.is_none() && self.context.in_function;
                     if shadows {
                         self.context.declare(last.ident.name.clone(), entity);
@@ -112,7 +118,11 @@ impl<'a> Checker<'a> {
                 // In a function: as if it stood in the namespace around it.
                 if let Some(used) = self.resolve_namespace(path) {
                     let namespace = self.context.namespace;
-                    if !self.namespaces[namespace].using.iter().any(|&(known, _)| known == used) {
+                    if !self.namespaces[namespace]
+                        .using
+                        .iter()
+                        .any(|&(known, _)| known == used)
+                    {
                         self.namespaces[namespace].using.push((used, 0));
                     }
                 }
@@ -127,14 +137,23 @@ impl<'a> Checker<'a> {
             ),
             ItemKind::Variable(variable) => {
                 if owner.is_none() {
-                    self.fail(Diagnostic::error(variable.span, "a variable cannot be declared here"));
+                    self.fail(Diagnostic::error(
+                        variable.span,
+                        "a variable cannot be declared here",
+                    ));
                 }
             }
             ItemKind::Namespace(..) => {
-                self.fail(Diagnostic::error(item.span, "a namespace can only stand at program scope"));
+                self.fail(Diagnostic::error(
+                    item.span,
+                    "a namespace can only stand at program scope",
+                ));
             }
             ItemKind::Instantiation(_) => {
-                self.fail(Diagnostic::error(item.span, "an instantiation can only stand at program scope"));
+                self.fail(Diagnostic::error(
+                    item.span,
+                    "an instantiation can only stand at program scope",
+                ));
             }
             ItemKind::Empty => {}
         }
@@ -157,7 +176,6 @@ impl<'a> Checker<'a> {
                 None => {
                     let id = self.namespaces.len();
                     self.namespaces.push(super::Namespace {
-                        name: Some(name.name.clone()),
                         parent: Some(outer),
                         ..super::Namespace::default()
                     });
@@ -187,7 +205,10 @@ impl<'a> Checker<'a> {
             return;
         };
         if value.truth() == Some(false) {
-            let text = message.map_or_else(|| "this assertion does not hold".to_string(), |m| format!("assertion failed: {m}"));
+            let text = message.map_or_else(
+                || "this assertion does not hold".to_string(),
+                |m| format!("assertion failed: {m}"),
+            );
             self.fail(Diagnostic::error(condition.span, text).with_label("this is false"));
         }
     }
@@ -230,7 +251,10 @@ impl<'a> Checker<'a> {
         environment: Option<Rc<Environment<'a>>>,
         namespace: NamespaceId,
     ) -> Option<GlobalId> {
-        let index = variable.attributes.iter().find(|a| &*a.name.name == "function_constant");
+        let index = variable
+            .attributes
+            .iter()
+            .find(|a| &*a.name.name == "function_constant");
         let declared = match (&variable.initial, Self::mentions_auto(&variable.ty)) {
             (Some(initial), true) => {
                 let (operand, _) = self.in_block(|checker| checker.expression(initial));
@@ -253,7 +277,6 @@ impl<'a> Checker<'a> {
         self.globals.push(Global {
             name: variable.name.name.clone(),
             ty: declared.ty,
-            span: variable.name.span,
             namespace,
             environment,
             owner,
@@ -267,8 +290,11 @@ impl<'a> Checker<'a> {
         }
         let Some(initial) = &variable.initial else {
             self.fail(
-                Diagnostic::error(variable.span, format!("`{}` needs a value", variable.name.name))
-                    .with_label("a constant that is never given one"),
+                Diagnostic::error(
+                    variable.span,
+                    format!("`{}` needs a value", variable.name.name),
+                )
+                .with_label("a constant that is never given one"),
             );
             return None;
         };
@@ -322,7 +348,10 @@ impl<'a> Checker<'a> {
             return;
         };
         if !(0..=65_535).contains(&index) {
-            self.fail(Diagnostic::error(arg.span, "the index of a function constant is 0 to 65535"));
+            self.fail(Diagnostic::error(
+                arg.span,
+                "the index of a function constant is 0 to 65535",
+            ));
             return;
         }
         if let Some(initial) = &variable.initial {
@@ -342,7 +371,12 @@ impl<'a> Checker<'a> {
             return;
         }
         let index = index as u32;
-        let taken = self.module.function_constants.iter().find(|(_, c)| c.index == index).map(|(_, c)| c.name.clone());
+        let taken = self
+            .module
+            .function_constants
+            .iter()
+            .find(|(_, c)| c.index == index)
+            .map(|(_, c)| c.name.clone());
         if let Some(other) = taken {
             self.fail(Diagnostic::error(
                 arg.span,
@@ -401,7 +435,12 @@ impl<'a> Checker<'a> {
         if self.mentions_function_constant {
             return None;
         }
-        let value = self.run_constant(&operand, block, mark, "the value of a program-scope constant")?;
+        let value = self.run_constant(
+            &operand,
+            block,
+            mark,
+            "the value of a program-scope constant",
+        )?;
         Some((ty, value))
     }
 
@@ -417,7 +456,10 @@ impl<'a> Checker<'a> {
             };
             let len = self.list_length(items, element);
             if len == 0 {
-                self.fail(Diagnostic::error(initial.span, "an array cannot have 0 elements"));
+                self.fail(Diagnostic::error(
+                    initial.span,
+                    "an array cannot have 0 elements",
+                ));
                 return Operand::poison(initial.span);
             }
             let ty = self.types.intern(Kind::Array(element, len));
@@ -444,7 +486,12 @@ impl<'a> Checker<'a> {
 
     /// How many elements a list has for an array without a length.
     fn list_length(&mut self, items: &'a [(Option<ast::Ident>, Expr)], element: Ty) -> u32 {
-        let nested = items.iter().any(|(_, item)| matches!(item.kind, ExprKind::InitList(_) | ExprKind::Construct { .. }));
+        let nested = items.iter().any(|(_, item)| {
+            matches!(
+                item.kind,
+                ExprKind::InitList(_) | ExprKind::Construct { .. }
+            )
+        });
         match self.types.kind(element) {
             // `{1, 2, 3, 4}` for rows of two: the inner braces are left out.
             Kind::Array(_, len) if !nested && len > 0 => (items.len() as u32).div_ceil(len),
@@ -473,6 +520,7 @@ impl<'a> Checker<'a> {
                     space: AddressSpace::Constant,
                     is_const: true,
                     swizzle: None,
+                    elements: None,
                     known: Some(value),
                     is_temporary: false,
                 };
@@ -481,7 +529,9 @@ impl<'a> Checker<'a> {
             GlobalState::FunctionConstant(handle) => {
                 self.mentions_function_constant = true;
                 let ir_type = self.ir_type(ty);
-                let value = self.context.emit(Op::FunctionConstant(handle), ir_type, span);
+                let value = self
+                    .context
+                    .emit(Op::FunctionConstant(handle), ir_type, span);
                 Operand::value(ty, value, span)
             }
             GlobalState::Derived(initial) => {
@@ -502,7 +552,11 @@ impl<'a> Checker<'a> {
     }
 
     /// A constant's place in memory.
-    pub(super) fn constant_data(&mut self, id: GlobalId, value: &Constant) -> Handle<ir::ConstantData> {
+    pub(super) fn constant_data(
+        &mut self,
+        id: GlobalId,
+        value: &Constant,
+    ) -> Handle<ir::ConstantData> {
         if let Some(data) = self.globals[id].data {
             return data;
         }
@@ -513,7 +567,12 @@ impl<'a> Checker<'a> {
     }
 
     /// A constant as data of the module.
-    pub(super) fn store_constant(&mut self, name: Name, ty: Ty, value: &Constant) -> Handle<ir::ConstantData> {
+    pub(super) fn store_constant(
+        &mut self,
+        name: Name,
+        ty: Ty,
+        value: &Constant,
+    ) -> Handle<ir::ConstantData> {
         let ir_type = self.ir_type(ty);
         let size = self.module.types.layout(ir_type).0;
         let mut bytes = vec![0; size as usize];
@@ -526,12 +585,18 @@ impl<'a> Checker<'a> {
     }
 
     /// `is_function_constant_defined(name)`.
-    pub(super) fn function_constant_defined(&mut self, args: &'a [Expr], span: Span) -> Operand<'a> {
+    pub(super) fn function_constant_defined(
+        &mut self,
+        args: &'a [Expr],
+        span: Span,
+    ) -> Operand<'a> {
         let entity = match args {
-            [Expr {
-                kind: ExprKind::Path(path),
-                ..
-            }] => self.resolve_path(path),
+            [
+                Expr {
+                    kind: ExprKind::Path(path),
+                    ..
+                },
+            ] => self.resolve_path(path),
             _ => None,
         };
         if let Some(Entity::Global(id)) = entity
@@ -539,22 +604,36 @@ impl<'a> Checker<'a> {
         {
             self.mentions_function_constant = true;
             let ty = self.ir_type(Ty::BOOL);
-            let value = self.context.emit(Op::FunctionConstantDefined(handle), ty, span);
+            let value = self
+                .context
+                .emit(Op::FunctionConstantDefined(handle), ty, span);
             return Operand::value(Ty::BOOL, value, span);
         }
         self.fail(
-            Diagnostic::error(span, "`is_function_constant_defined` takes the name of a function constant")
-                .with_hint("a program-scope `constant` variable with `[[function_constant(n)]]`"),
+            Diagnostic::error(
+                span,
+                "`is_function_constant_defined` takes the name of a function constant",
+            )
+            .with_hint("a program-scope `constant` variable with `[[function_constant(n)]]`"),
         );
         Operand::poison(span)
     }
 
     /// The value of a constant expression converted to a type.
-    pub(super) fn constant_value(&mut self, expr: &'a Expr, ty: Ty, what: &str) -> Option<Constant> {
+    pub(super) fn constant_value(
+        &mut self,
+        expr: &'a Expr,
+        ty: Ty,
+        what: &str,
+    ) -> Option<Constant> {
         let mark = (self.context.locals.len(), self.context.values.len());
         let (operand, block) = self.in_block(|checker| {
             let operand = checker.expression(expr);
-            let operand = if ty == Ty::BOOL { checker.condition(operand) } else { checker.convert(operand, ty, what) };
+            let operand = if ty == Ty::BOOL {
+                checker.condition(operand)
+            } else {
+                checker.convert(operand, ty, what)
+            };
             checker.rvalue(operand)
         });
         self.constant_of(&operand, block, mark, what)

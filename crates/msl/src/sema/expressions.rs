@@ -54,6 +54,9 @@ impl<'a> Checker<'a> {
                 if target.ty.is_error() {
                     return Operand::poison(span);
                 }
+                if *braced && let Some(value) = self.braced_aggregate(target.ty, args, span) {
+                    return value;
+                }
                 let args = self.arguments(args);
                 self.construct(target.ty, args, *braced, span)
             }
@@ -90,10 +93,29 @@ impl<'a> Checker<'a> {
                 );
                 Operand::poison(span)
             }
+            ExprKind::Expansion(_) | ExprKind::ArrayDesignator { .. } => {
+                self.fail(Diagnostic::error(span, "this can only stand in a list"));
+                Operand::poison(span)
+            }
+            ExprKind::SizeofPack(name) => match self.find(&name.name) {
+                Some(Entity::Pack(list)) => {
+                    Operand::constant(Ty::ULONG, Constant::Int(list.len() as i64), span)
+                }
+                _ => {
+                    self.fail(Diagnostic::error(
+                        span,
+                        format!("`{}` is not a parameter pack", name.name),
+                    ));
+                    Operand::poison(span)
+                }
+            },
             ExprKind::This => match self.context.this.clone() {
                 Some(lvalue) => self.address_of(Operand::place(lvalue.ty, lvalue, span), span),
                 None => {
-                    self.fail(Diagnostic::error(span, "`this` only exists in member functions"));
+                    self.fail(Diagnostic::error(
+                        span,
+                        "`this` only exists in member functions",
+                    ));
                     Operand::poison(span)
                 }
             },
@@ -111,7 +133,11 @@ impl<'a> Checker<'a> {
             self.fail(Diagnostic::error(span, format!("`{name}` has no size")));
             return Operand::poison(span);
         }
-        let value = if is_size { size.next_multiple_of(align) } else { align };
+        let value = if is_size {
+            size.next_multiple_of(align)
+        } else {
+            align
+        };
         Operand::constant(Ty::ULONG, Constant::Int(i64::from(value)), span)
     }
 
@@ -155,6 +181,13 @@ impl<'a> Checker<'a> {
                 self.fail(Diagnostic::error(span, "this is a namespace, not a value"));
                 Operand::poison(span)
             }
+            Entity::Pack(_) => {
+                self.fail(
+                    Diagnostic::error(span, "a parameter pack must be expanded")
+                        .with_hint("write `...` after it"),
+                );
+                Operand::poison(span)
+            }
             Entity::Poison => Operand::poison(span),
         }
     }
@@ -162,12 +195,17 @@ impl<'a> Checker<'a> {
     /// An expression for its effect; its value is dropped.
     pub(super) fn discarded(&mut self, expr: &'a Expr) {
         if let ExprKind::Binary(op, ..) = &expr.kind {
-            use crate::syntax::ast::BinaryOp::{Equal, Greater, GreaterEqual, Less, LessEqual, NotEqual};
+            use crate::syntax::ast::BinaryOp::{
+                Equal, Greater, GreaterEqual, Less, LessEqual, NotEqual,
+            };
             let operand = self.expression(expr);
             if operand.is_poison() {
                 return;
             }
-            if matches!(op, Equal | NotEqual | Less | LessEqual | Greater | GreaterEqual) {
+            if matches!(
+                op,
+                Equal | NotEqual | Less | LessEqual | Greater | GreaterEqual
+            ) {
                 let mut warning =
                     Diagnostic::warning(expr.span, "the result of this comparison is not used");
                 if *op == Equal {
@@ -215,16 +253,24 @@ impl<'a> Checker<'a> {
         target: Qualified,
         span: Span,
     ) -> Operand<'a> {
-        let Some(lvalue) = operand.as_place().filter(|l| l.swizzle.is_none()).cloned() else {
-            self.fail(Diagnostic::error(span, "only something in memory can be seen as a reference"));
+        if operand.ty == target.ty
+            && let Some(lvalue) = operand.as_place().filter(|l| l.swizzle.is_none())
+            && target.space.is_none_or(|space| space == lvalue.space)
+        {
+            let lvalue = super::operand::Lvalue {
+                is_const: target.is_const,
+                ..lvalue.clone()
+            };
+            return Operand::place(target.ty, lvalue, span);
+        }
+        let Some(lvalue) = operand.as_place().filter(|l| l.is_plain()).cloned() else {
+            self.fail(Diagnostic::error(
+                span,
+                "only something in memory can be seen as a reference",
+            ));
             return Operand::poison(span);
         };
         let space = target.space.unwrap_or(lvalue.space);
-        if operand.ty == target.ty && space == lvalue.space {
-            let is_const = target.is_const;
-            let lvalue = super::operand::Lvalue { is_const, ..lvalue };
-            return Operand::place(target.ty, lvalue, span);
-        }
         let pointer = self.address_of(operand, span);
         let to = self.types.pointer(space, target.ty, target.is_const);
         let pointer = self.cast(style, pointer, to, span);
@@ -251,11 +297,21 @@ impl<'a> Checker<'a> {
         }
         let from = operand.ty;
         let kinds = (self.types.kind(from), self.types.kind(to));
-        if style == CastStyle::Reinterpret && !matches!(kinds, (Kind::Pointer { .. } | Kind::Array(..), Kind::Pointer { .. })) {
+        if style == CastStyle::Reinterpret
+            && !matches!(
+                kinds,
+                (Kind::Pointer { .. } | Kind::Array(..), Kind::Pointer { .. })
+            )
+        {
             let (from, to) = (self.type_name(from), self.type_name(to));
             self.fail(
-                Diagnostic::error(span, format!("a `{from}` cannot be reinterpreted as `{to}`"))
-                    .with_hint(format!("`as_type<{to}>(..)` keeps the bits, `{to}(..)` converts")),
+                Diagnostic::error(
+                    span,
+                    format!("a `{from}` cannot be reinterpreted as `{to}`"),
+                )
+                .with_hint(format!(
+                    "`as_type<{to}>(..)` keeps the bits, `{to}(..)` converts"
+                )),
             );
             return Operand::poison(span);
         }
@@ -289,7 +345,9 @@ impl<'a> Checker<'a> {
                 let pointer = self.decay(operand);
                 self.cast(style, pointer, to, span)
             }
-            (Kind::Pointer { space: l, .. }, Kind::Pointer { space: r, .. }) if l == r && style != CastStyle::Static => {
+            (Kind::Pointer { space: l, .. }, Kind::Pointer { space: r, .. })
+                if l == r && style != CastStyle::Static =>
+            {
                 if self.ir_type(from) == self.ir_type(to) {
                     let operand = self.rvalue(operand);
                     return Operand { ty: to, ..operand };
@@ -297,7 +355,14 @@ impl<'a> Checker<'a> {
                 let operand = self.rvalue(operand);
                 self.reinterpret(operand, to)
             }
-            (Kind::Pointer { space: l, pointee: Ty::VOID, .. }, Kind::Pointer { space: r, .. }) if l == r => {
+            (
+                Kind::Pointer {
+                    space: l,
+                    pointee: Ty::VOID,
+                    ..
+                },
+                Kind::Pointer { space: r, .. },
+            ) if l == r => {
                 let operand = self.rvalue(operand);
                 self.reinterpret(operand, to)
             }
@@ -381,24 +446,25 @@ impl<'a> Checker<'a> {
     }
 
     /// The parts put together; a constant if they all are.
-    pub(super) fn compose(
-        &mut self,
-        ty: Ty,
-        parts: Vec<Operand<'a>>,
-        span: Span,
-    ) -> Operand<'a> {
+    pub(super) fn compose(&mut self, ty: Ty, parts: Vec<Operand<'a>>, span: Span) -> Operand<'a> {
         if parts.iter().any(Operand::is_poison) {
             return Operand::poison(span);
         }
         let ty = self.types.value_type(ty);
-        let constants: Option<std::rc::Rc<[_]>> =
-            parts.iter().map(|part| part.as_constant().cloned()).collect();
+        let constants: Option<std::rc::Rc<[_]>> = parts
+            .iter()
+            .map(|part| part.as_constant().cloned())
+            .collect();
         if let Some(constants) = constants {
             return Operand::constant(ty, Constant::Composite(constants), span);
         }
         let values = parts.iter().map(|part| self.value(part)).collect();
         let ir_type = self.ir_type(ty);
-        Operand::value(ty, self.context.emit(Op::Compose(values), ir_type, span), span)
+        Operand::value(
+            ty,
+            self.context.emit(Op::Compose(values), ir_type, span),
+            span,
+        )
     }
 
     /// `condition ? accept : reject`.
@@ -425,10 +491,16 @@ impl<'a> Checker<'a> {
             return Operand::poison(span);
         }
         let Some(ty) = self.common_type(&left, &right) else {
-            let (l, r) = (self.operand_type_name(&left), self.operand_type_name(&right));
+            let (l, r) = (
+                self.operand_type_name(&left),
+                self.operand_type_name(&right),
+            );
             self.fail(
-                Diagnostic::error(span, format!("`?:` must choose between values of one type, not `{l}` and `{r}`"))
-                    .with_hint("cast one of them"),
+                Diagnostic::error(
+                    span,
+                    format!("`?:` must choose between values of one type, not `{l}` and `{r}`"),
+                )
+                .with_hint("cast one of them"),
             );
             return Operand::poison(span);
         };
@@ -451,7 +523,11 @@ impl<'a> Checker<'a> {
             checker.rvalue(right)
         });
         if let Some(truth) = condition.as_constant().and_then(Constant::truth) {
-            let (operand, block) = if truth { (left, left_block) } else { (right, right_block) };
+            let (operand, block) = if truth {
+                (left, left_block)
+            } else {
+                (right, right_block)
+            };
             self.append(block);
             return Operand { span, ..operand };
         }
@@ -469,7 +545,13 @@ impl<'a> Checker<'a> {
             };
             return Operand::value(ty, self.context.emit(op, ir_type, span), span);
         }
-        self.branches_to_value(ty, condition, (left, left_block), (right, right_block), span)
+        self.branches_to_value(
+            ty,
+            condition,
+            (left, left_block),
+            (right, right_block),
+            span,
+        )
     }
 
     /// An if whose branches each give a value, through a variable.
@@ -533,7 +615,11 @@ impl<'a> Checker<'a> {
                 return Operand::poison(span);
             }
             let right = self.rvalue(right);
-            let op = if is_and { ir::BinaryOp::And } else { ir::BinaryOp::Or };
+            let op = if is_and {
+                ir::BinaryOp::And
+            } else {
+                ir::BinaryOp::Or
+            };
             let ty = left.ty;
             return self.emit_binary(op, left, right, ty, span);
         }
@@ -560,7 +646,11 @@ impl<'a> Checker<'a> {
             {
                 return Operand { span, ..left };
             }
-            let op = if is_and { ir::BinaryOp::And } else { ir::BinaryOp::Or };
+            let op = if is_and {
+                ir::BinaryOp::And
+            } else {
+                ir::BinaryOp::Or
+            };
             return self.emit_binary(op, left, right, Ty::BOOL, span);
         }
         let condition = self.value(&left);
@@ -603,9 +693,11 @@ impl<'a> Checker<'a> {
             ));
             return Operand::poison(span);
         };
-        let in_vector = matches!(lvalue.place.path.last(), Some(Projection::Element(_) | Projection::Index(_)))
-            && self.is_vector_part(&lvalue);
-        if lvalue.swizzle.is_some() || in_vector {
+        let in_vector = matches!(
+            lvalue.place.path.last(),
+            Some(Projection::Element(_) | Projection::Index(_))
+        ) && self.is_vector_part(&lvalue);
+        if !lvalue.is_plain() || in_vector {
             self.fail(
                 Diagnostic::error(span, "a component of a vector has no address")
                     .with_hint("copy it to a variable first"),
@@ -631,7 +723,8 @@ impl<'a> Checker<'a> {
             PlaceBase::Local(local) => self.context.locals[local].ty,
             PlaceBase::Threadgroup(local) => self.context.threadgroup[local].ty,
             PlaceBase::Constant(constant) => self.module.constants[constant].ty,
-            PlaceBase::Pointer(pointer) => match self.module.types[self.context.values[pointer].ty] {
+            PlaceBase::Pointer(pointer) => match self.module.types[self.context.values[pointer].ty]
+            {
                 ir::Type::Pointer { pointee, .. } => pointee,
                 _ => return false,
             },
@@ -697,6 +790,7 @@ impl<'a> Checker<'a> {
             space,
             is_const: is_const || space == AddressSpace::Constant,
             swizzle: None,
+            elements: None,
             known: None,
             is_temporary: false,
         };
@@ -734,7 +828,10 @@ impl<'a> Checker<'a> {
 pub(super) fn is_speculative(block: &Block) -> bool {
     let safe = |place: &ir::Place| {
         !matches!(place.base, PlaceBase::Pointer(_))
-            && !place.path.iter().any(|step| matches!(step, Projection::Index(_)))
+            && !place
+                .path
+                .iter()
+                .any(|step| matches!(step, Projection::Index(_)))
     };
     block.iter().all(|statement| match statement {
         Statement::Let(_, op) => match op {
@@ -753,9 +850,15 @@ fn int_literal<'a>(value: u64, suffix: IntSuffix, span: Span) -> Operand<'a> {
     let fits_long = value <= i64::MAX as u64;
     let may_be_unsigned = suffix.unsigned || suffix.radix_not_ten;
     let ty = match suffix {
-        IntSuffix { long: false, unsigned: false, .. } if fits_int => Ty::INT,
+        IntSuffix {
+            long: false,
+            unsigned: false,
+            ..
+        } if fits_int => Ty::INT,
         IntSuffix { long: false, .. } if may_be_unsigned && fits_uint => Ty::UINT,
-        IntSuffix { unsigned: false, .. } if fits_long => Ty::LONG,
+        IntSuffix {
+            unsigned: false, ..
+        } if fits_long => Ty::LONG,
         _ => Ty::ULONG,
     };
     Operand::constant(ty, Constant::Int(value as i64), span)

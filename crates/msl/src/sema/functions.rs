@@ -159,7 +159,10 @@ impl<'a> Checker<'a> {
         let info = &self.functions[id];
         let name = &info.ast.name.name;
         let known = match info.owner {
-            None => self.namespaces[info.namespace].names.get(name).map(|(entity, _)| entity),
+            None => self.namespaces[info.namespace]
+                .names
+                .get(name)
+                .map(|(entity, _)| entity),
             Some(owner) => self.structs[owner].names.get(name),
         };
         let Some(Entity::Functions(set)) = known else {
@@ -231,9 +234,22 @@ impl<'a> Checker<'a> {
         let owner = self.functions[id].owner;
         let mut params = Vec::new();
         for param in &ast.params {
+            if param.is_pack {
+                let pattern = match &param.ty.kind {
+                    ast::TypeExprKind::Expansion(inner) => inner,
+                    _ => &param.ty,
+                };
+                for ty in self.expand_type(pattern) {
+                    params.push(self.parameter_type(ty, param));
+                }
+                continue;
+            }
             let mut ty = self.resolve(&param.ty);
             if ty.ty == Ty::VOID && !ty.is_reference {
-                self.fail(Diagnostic::error(param.span, "a parameter cannot be `void`"));
+                self.fail(Diagnostic::error(
+                    param.span,
+                    "a parameter cannot be `void`",
+                ));
                 ty = Qualified::plain(Ty::ERROR);
             }
             if !ast.is_kernel {
@@ -244,8 +260,14 @@ impl<'a> Checker<'a> {
         let required = ast
             .params
             .iter()
-            .rposition(|p| p.default.is_none())
+            .rposition(|p| p.default.is_none() && !p.is_pack)
             .map_or(0, |at| at + 1);
+        let packed = params.len() - ast.params.iter().filter(|p| !p.is_pack).count();
+        let required = if packed > 0 {
+            required + packed
+        } else {
+            required
+        };
         let is_constructor = ast.result.is_none() && owner.is_some();
         let result = match &ast.result {
             Some(ty) if Self::mentions_auto(ty) => None,
@@ -307,8 +329,11 @@ impl<'a> Checker<'a> {
                 // `constant T x` as a by-value parameter: a copy is a copy.
                 Some(_) => {
                     self.fail(
-                        Diagnostic::error(param.ty.span, "a parameter passed by value is in thread memory")
-                            .with_hint("drop the address space, or pass a pointer or reference"),
+                        Diagnostic::error(
+                            param.ty.span,
+                            "a parameter passed by value is in thread memory",
+                        )
+                        .with_hint("drop the address space, or pass a pointer or reference"),
                     );
                     Qualified { space: None, ..ty }
                 }
@@ -319,14 +344,20 @@ impl<'a> Checker<'a> {
     fn result_type(&mut self, ty: &'a ast::TypeExpr) -> Qualified {
         let result = self.resolve(ty);
         if let (Kind::Array(..), false) = (self.types.kind(result.ty), result.is_reference) {
-            self.fail(Diagnostic::error(ty.span, "a function cannot return an array"));
+            self.fail(Diagnostic::error(
+                ty.span,
+                "a function cannot return an array",
+            ));
             return Qualified::plain(Ty::ERROR);
         }
         if result.is_reference && result.space.is_none() && !result.ty.is_error() {
             let name = self.type_name(result.ty);
             self.fail(
-                Diagnostic::error(ty.span, "a reference must say which address space it refers to")
-                    .with_hint(format!("write `thread {name} &` or another address space")),
+                Diagnostic::error(
+                    ty.span,
+                    "a reference must say which address space it refers to",
+                )
+                .with_hint(format!("write `thread {name} &` or another address space")),
             );
             return Qualified::plain(Ty::ERROR);
         }
@@ -348,49 +379,74 @@ impl<'a> Checker<'a> {
     pub(super) fn lower_if_concrete(&mut self, id: FunctionId) {
         let info = &self.functions[id];
         let is_concrete = !info.is_template && info.instance_of.is_none();
-        let of_template = info.owner.is_some_and(|owner| self.structs[owner].is_instance);
+        let of_template = info
+            .owner
+            .is_some_and(|owner| self.structs[owner].is_instance);
         if is_concrete && !of_template && info.ast.body.is_some() && info.state == State::Declared {
             self.lower_function(id, info.ast.name.span);
         }
     }
 
     /// The IR of a function, lowered now if it was not yet; `None` if that failed.
-    pub(super) fn lower_function(&mut self, id: FunctionId, used: Span) -> Option<Handle<ir::Function>> {
+    pub(super) fn lower_function(
+        &mut self,
+        id: FunctionId,
+        used: Span,
+    ) -> Option<Handle<ir::Function>> {
         match self.functions[id].state {
             State::Done(handle) => return Some(handle),
             State::Failed => return None,
             State::Lowering => {
                 let name = self.functions[id].name.clone();
                 self.fail(
-                    Diagnostic::error(used, format!("`{name}` calls itself, directly or through others"))
-                        .with_label("recursion")
-                        .with_hint("Metal has no recursion; write a loop"),
+                    Diagnostic::error(
+                        used,
+                        format!("`{name}` calls itself, directly or through others"),
+                    )
+                    .with_label("recursion")
+                    .with_hint("Metal has no recursion; write a loop"),
                 );
                 return None;
             }
             State::Declared => {}
         }
-        if self.functions[id].ast.body.is_none() && !self.functions[id].ast.member_initials.is_empty() {
+        if self.functions[id].ast.body.is_none()
+            && !self.functions[id].ast.member_initials.is_empty()
+        {
             return None;
         }
         if self.functions[id].ast.body.is_none() {
             let info = &self.functions[id];
-            let error = Diagnostic::error(used, format!("`{}` is declared but has no body", info.name))
-                .with_related(info.ast.name.span, "declared here");
+            let error =
+                Diagnostic::error(used, format!("`{}` is declared but has no body", info.name))
+                    .with_related(info.ast.name.span, "declared here");
             self.fail(error);
             self.functions[id].state = State::Failed;
             return None;
         }
         self.functions[id].state = State::Lowering;
+        // A body's own mistakes are reported even if the call is only tried.
+        let trying = (
+            std::mem::replace(&mut self.silent, false),
+            std::mem::replace(&mut self.converting, false),
+            self.mentions_function_constant,
+        );
         let is_instance = self.functions[id].instance_of.is_some();
         if is_instance {
             let name = self.functions[id].name.clone();
             self.instances.push((used, name));
         }
-        let lowered = self.deeper(used, |checker| checker.lower_body(id)).flatten();
+        let lowered = self
+            .deeper(used, |checker| checker.lower_body(id))
+            .flatten();
         if is_instance {
             self.instances.pop();
         }
+        (
+            self.silent,
+            self.converting,
+            self.mentions_function_constant,
+        ) = trying;
         self.functions[id].state = lowered.map_or(State::Failed, State::Done);
         lowered
     }
@@ -421,7 +477,10 @@ impl<'a> Checker<'a> {
             self.fail(
                 Diagnostic::error(
                     ast.name.span,
-                    format!("`{}` is too large: over a million operations", ast.name.name),
+                    format!(
+                        "`{}` is too large: over a million operations",
+                        ast.name.name
+                    ),
                 )
                 .with_hint("use loops, or split it into functions"),
             );
@@ -465,7 +524,8 @@ impl<'a> Checker<'a> {
     fn declare_params(&mut self, id: FunctionId, signature: &Signature) -> Vec<Handle<ir::Local>> {
         let ast = self.functions[id].ast;
         let mut params = Vec::new();
-        if let (Some((space, is_const)), Some(owner)) = (signature.object, self.functions[id].owner) {
+        if let (Some((space, is_const)), Some(owner)) = (signature.object, self.functions[id].owner)
+        {
             let ty = self.structs[owner].ty;
             let object = Qualified {
                 ty,
@@ -477,15 +537,30 @@ impl<'a> Checker<'a> {
             self.context.this = Some(lvalue);
             params.push(local);
         }
-        for (param, &ty) in ast.params.iter().zip(&signature.params) {
-            let name = param.name.as_ref().map_or_else(|| "unnamed".into(), |n| n.name.clone());
+        let mut types = signature.params.iter().copied();
+        for param in &ast.params {
+            if param.is_pack {
+                self.declare_pack(param, types.by_ref(), &mut params);
+                continue;
+            }
+            let Some(ty) = types.next() else {
+                break;
+            };
+            let name = param
+                .name
+                .as_ref()
+                .map_or_else(|| "unnamed".into(), |n| n.name.clone());
             let span = param.name.as_ref().map_or(param.span, |n| n.span);
             let (local, lvalue) = self.declare_param(name.clone(), ty, span);
             params.push(local);
             if param.name.is_none() {
                 continue;
             }
-            let entity = if ty.ty.is_error() { Entity::Poison } else { Entity::Local(lvalue) };
+            let entity = if ty.ty.is_error() {
+                Entity::Poison
+            } else {
+                Entity::Local(lvalue)
+            };
             if self.context.declare(name.clone(), entity).is_some() {
                 self.fail(Diagnostic::error(
                     span,
@@ -496,7 +571,37 @@ impl<'a> Checker<'a> {
         params
     }
 
-    fn declare_param(&mut self, name: Name, ty: Qualified, span: Span) -> (Handle<ir::Local>, Lvalue) {
+    /// The parameters that a pack stands for, under one name.
+    fn declare_pack(
+        &mut self,
+        param: &'a ast::Param,
+        types: impl Iterator<Item = Qualified>,
+        params: &mut Vec<Handle<ir::Local>>,
+    ) {
+        let name = param
+            .name
+            .as_ref()
+            .map_or_else(|| "unnamed".into(), |n| n.name.clone());
+        let mut entities = Vec::new();
+        for (index, ty) in types.enumerate() {
+            let (local, lvalue) =
+                self.declare_param(Self::name_of(format!("{name}{index}")), ty, param.span);
+            params.push(local);
+            entities.push(if ty.ty.is_error() {
+                Entity::Poison
+            } else {
+                Entity::Local(lvalue)
+            });
+        }
+        self.context.declare(name, Entity::Pack(entities.into()));
+    }
+
+    fn declare_param(
+        &mut self,
+        name: Name,
+        ty: Qualified,
+        span: Span,
+    ) -> (Handle<ir::Local>, Lvalue) {
         let ir_type = self.passed_type(ty);
         let local = self.context.local(name, ir_type, span);
         let place = Place {
@@ -518,6 +623,7 @@ impl<'a> Checker<'a> {
                 space,
                 is_const: ty.is_const || space == AddressSpace::Constant,
                 swizzle: None,
+                elements: None,
                 known: None,
                 is_temporary: false,
             }
@@ -528,6 +634,7 @@ impl<'a> Checker<'a> {
                 space: AddressSpace::Thread,
                 is_const: ty.is_const,
                 swizzle: None,
+                elements: None,
                 known: None,
                 is_temporary: false,
             }
@@ -548,9 +655,12 @@ impl<'a> Checker<'a> {
         let ty = self.type_name(result.ty);
         let end = Span::new(body.span.end.saturating_sub(1), body.span.end);
         self.fail(
-            Diagnostic::warning(end, format!("`{name}` can end without returning its `{ty}`"))
-                .with_label("the end is reached here")
-                .with_hint("return a value on every path"),
+            Diagnostic::warning(
+                end,
+                format!("`{name}` can end without returning its `{ty}`"),
+            )
+            .with_label("the end is reached here")
+            .with_hint("return a value on every path"),
         );
         // Whatever the caller gets is not defined; every back end gives zero.
         let ir_type = self.passed_type(result);
@@ -568,7 +678,9 @@ impl<'a> Checker<'a> {
         let Some(handle) = self.lower_function(id, span) else {
             let result = self.functions[id].signature.as_ref().and_then(|s| s.result);
             return match result {
-                Some(result) if !result.is_reference && result.ty != Ty::VOID => Operand::poison(span),
+                Some(result) if !result.is_reference && result.ty != Ty::VOID => {
+                    Operand::poison(span)
+                }
                 _ => Operand::poison(span),
             };
         };
@@ -588,6 +700,7 @@ impl<'a> Checker<'a> {
                 space,
                 is_const: result.is_const || space == AddressSpace::Constant,
                 swizzle: None,
+                elements: None,
                 known: None,
                 is_temporary: false,
             };

@@ -14,9 +14,12 @@ use crate::syntax::ast::{CastStyle, Expr, ExprKind, Ident};
 /// The most elements that an initialiser may write.
 const ELEMENT_LIMIT: u64 = 1 << 20;
 
+/// An item of a braced list, with its designator.
+type Item<'a> = (Option<&'a Ident>, &'a Expr);
+
 /// A braced list while it is taken apart: its items and how many are used.
 struct Cursor<'a> {
-    items: &'a [(Option<Ident>, Expr)],
+    items: Vec<Item<'a>>,
     next: usize,
     span: Span,
 }
@@ -24,7 +27,14 @@ struct Cursor<'a> {
 impl<'a> Checker<'a> {
     /// The operands of a list of arguments.
     pub(super) fn arguments(&mut self, args: &'a [Expr]) -> Vec<Operand<'a>> {
-        args.iter().map(|arg| self.expression(arg)).collect()
+        let mut operands = Vec::new();
+        for arg in args {
+            match &arg.kind {
+                ExprKind::Expansion(inner) => operands.extend(self.expand(inner)),
+                _ => operands.push(self.expression(arg)),
+            }
+        }
+        operands
     }
 
     /// `T(args)` or `T{args}`.
@@ -42,18 +52,29 @@ impl<'a> Checker<'a> {
         match (self.types.kind(ty), &args[..]) {
             (Kind::Struct(id), _) => self.construct_struct(id, args, braced, span),
             (Kind::Void, []) => Operand::constant(ty, Constant::Int(0), span),
-            (_, [Operand { repr: Repr::List(items), .. }]) => {
-                self.initialise_from_list(items, ty, span)
-            }
+            (
+                _,
+                [
+                    Operand {
+                        repr: Repr::List(items),
+                        ..
+                    },
+                ],
+            ) => self.initialise_from_list(items, ty, span),
             (Kind::Array(..), _) if braced && !args.is_empty() => {
-                self.fail(Diagnostic::error(span, "an array is made by a braced initialiser"));
+                self.fail(Diagnostic::error(
+                    span,
+                    "an array is made by a braced initialiser",
+                ));
                 Operand::poison(span)
             }
             (_, []) => match self.zero_constant(ty) {
                 Some(zero) => Operand::constant(ty, zero, span),
                 None => self.zero_value(ty, span),
             },
-            (Kind::Vector(scalar, len, _), _) => self.construct_vector(ty, scalar, len, args, braced, span),
+            (Kind::Vector(scalar, len, _), _) => {
+                self.construct_vector(ty, scalar, len, args, braced, span)
+            }
             (Kind::Matrix { .. }, _) => self.construct_matrix(ty, args, span),
             (Kind::SimdgroupMatrix(scalar), [_]) => self.simdgroup_from(scalar, args, span),
             (Kind::SimdVote, [arg]) => {
@@ -122,9 +143,12 @@ impl<'a> Checker<'a> {
                     let wanted = self.type_name(wanted);
                     let whole = self.type_name(ty);
                     self.fail(
-                        Diagnostic::error(arg.span, format!("a `{whole}` cannot take a part of type `{from}`"))
-                            .with_label("another element type")
-                            .with_hint(format!("convert it first: `{wanted}(..)`")),
+                        Diagnostic::error(
+                            arg.span,
+                            format!("a `{whole}` cannot take a part of type `{from}`"),
+                        )
+                        .with_label("another element type")
+                        .with_hint(format!("convert it first: `{wanted}(..)`")),
                     );
                     return Operand::poison(span);
                 }
@@ -147,13 +171,24 @@ impl<'a> Checker<'a> {
             let name = self.type_name(ty);
             let count = parts.len();
             self.fail(
-                Diagnostic::error(span, format!("a `{name}` has {len} components, and {count} are given"))
-                    .with_label(if count > usize::from(len) { "too many" } else { "too few" }),
+                Diagnostic::error(
+                    span,
+                    format!("a `{name}` has {len} components, and {count} are given"),
+                )
+                .with_label(if count > usize::from(len) {
+                    "too many"
+                } else {
+                    "too few"
+                }),
             );
             return Operand::poison(span);
         }
         while parts.len() < usize::from(len) {
-            parts.push(Operand::constant(Ty::scalar(scalar), Constant::zero(scalar), span));
+            parts.push(Operand::constant(
+                Ty::scalar(scalar),
+                Constant::zero(scalar),
+                span,
+            ));
         }
         self.compose(ty, parts, span)
     }
@@ -176,7 +211,13 @@ impl<'a> Checker<'a> {
                 let made = (0..columns)
                     .map(|column| {
                         let parts = (0..rows)
-                            .map(|row| if row == column { diagonal.clone() } else { zero.clone() })
+                            .map(|row| {
+                                if row == column {
+                                    diagonal.clone()
+                                } else {
+                                    zero.clone()
+                                }
+                            })
                             .collect();
                         self.compose(column_type, parts, span)
                     })
@@ -188,7 +229,10 @@ impl<'a> Checker<'a> {
             }
         }
         let count = args.len();
-        if count == usize::from(columns) && count > 0 && args.iter().all(|arg| self.types.value_is_vector(arg.ty)) {
+        if count == usize::from(columns)
+            && count > 0
+            && args.iter().all(|arg| self.types.value_is_vector(arg.ty))
+        {
             let made = args
                 .into_iter()
                 .map(|arg| {
@@ -199,10 +243,14 @@ impl<'a> Checker<'a> {
             return self.compose(ty, made, span);
         }
         if count == usize::from(columns) * usize::from(rows) {
-            let mut scalars = args.into_iter().map(|arg| {
-                let arg = self.convert(arg, Ty::scalar(scalar), "an element");
-                self.rvalue(arg)
-            }).collect::<Vec<_>>().into_iter();
+            let mut scalars = args
+                .into_iter()
+                .map(|arg| {
+                    let arg = self.convert(arg, Ty::scalar(scalar), "an element");
+                    self.rvalue(arg)
+                })
+                .collect::<Vec<_>>()
+                .into_iter();
             let made = (0..columns)
                 .map(|_| {
                     let parts = scalars.by_ref().take(usize::from(rows)).collect();
@@ -214,12 +262,14 @@ impl<'a> Checker<'a> {
         let name = self.type_name(ty);
         let column = self.type_name(column_type);
         self.fail(
-            Diagnostic::error(span, format!("a `{name}` cannot be made from these {count} values")).with_hint(
-                format!(
-                    "give {columns} columns (`{column}`), {} scalars, or one scalar for the diagonal",
-                    columns * rows
-                ),
-            ),
+            Diagnostic::error(
+                span,
+                format!("a `{name}` cannot be made from these {count} values"),
+            )
+            .with_hint(format!(
+                "give {columns} columns (`{column}`), {} scalars, or one scalar for the diagonal",
+                columns * rows
+            )),
         );
         Operand::poison(span)
     }
@@ -236,8 +286,10 @@ impl<'a> Checker<'a> {
                 (Constant::Float(_), Constant::Float(_)) => true,
                 (Constant::Bool(_), Constant::Int(v)) => (0..=1).contains(v),
                 _ => {
-                    !from.is_float() && super::constant::convert(to_scalar, from, &there) == *value
-                        && (from.is_signed() == to_scalar.is_signed() || value.as_int().is_none_or(|v| v >= 0))
+                    !from.is_float()
+                        && super::constant::convert(to_scalar, from, &there) == *value
+                        && (from.is_signed() == to_scalar.is_signed()
+                            || value.as_int().is_none_or(|v| v >= 0))
                 }
             }
         });
@@ -247,18 +299,19 @@ impl<'a> Checker<'a> {
             (_, Scalar::Bool) => false,
             (Scalar::F16 | Scalar::Bf16, Scalar::F32) => true,
             _ if from.is_float() || to_scalar.is_float() => false,
-            _ => {
-                to_scalar.size() > from.size() && (to_scalar.is_signed() || !from.is_signed())
-            }
+            _ => to_scalar.size() > from.size() && (to_scalar.is_signed() || !from.is_signed()),
         };
         if widens || holds_constant {
             return true;
         }
         let (from, to) = (self.type_name(operand.ty), self.type_name(to));
         self.fail(
-            Diagnostic::error(operand.span, format!("braces do not narrow a `{from}` to `{to}`"))
-                .with_label(format!("this `{from}` may not fit"))
-                .with_hint(format!("add an explicit cast `{to}(..)`")),
+            Diagnostic::error(
+                operand.span,
+                format!("braces do not narrow a `{from}` to `{to}`"),
+            )
+            .with_label(format!("this `{from}` may not fit"))
+            .with_hint(format!("add an explicit cast `{to}(..)`")),
         );
         false
     }
@@ -304,8 +357,25 @@ impl<'a> Checker<'a> {
         }
         match kind {
             Kind::Struct(id) if self.has_constructors(id) || items.is_empty() => {
-                let args = items.iter().map(|(_, expr)| self.expression(expr)).collect();
+                let args = items
+                    .iter()
+                    .map(|(_, expr)| self.expression(expr))
+                    .collect();
                 self.construct_struct(id, args, true, span)
+            }
+            Kind::Struct(_) | Kind::Array(..)
+                if items
+                    .iter()
+                    .any(|(_, item)| matches!(item.kind, ExprKind::Expansion(_))) =>
+            {
+                let mut args = Vec::new();
+                for (_, item) in items {
+                    match &item.kind {
+                        ExprKind::Expansion(inner) => args.extend(self.expand(inner)),
+                        _ => args.push(self.expression(item)),
+                    }
+                }
+                self.aggregate_of_operands(ty, args, span)
             }
             Kind::Struct(_) if items.len() == 1 && items[0].0.is_none() => {
                 // `T x = {y}` copies when y is a T.
@@ -317,11 +387,14 @@ impl<'a> Checker<'a> {
                         return first;
                     }
                 }
-                self.aggregate_from(items, ty, span)
+                self.aggregate_from(listed(items), ty, span)
             }
-            Kind::Struct(_) | Kind::Array(..) => self.aggregate_from(items, ty, span),
+            Kind::Struct(_) | Kind::Array(..) => self.aggregate_from(listed(items), ty, span),
             Kind::Vector(..) | Kind::Matrix { .. } => {
-                let args: Vec<_> = items.iter().map(|(_, expr)| self.expression(expr)).collect();
+                let args: Vec<_> = items
+                    .iter()
+                    .map(|(_, expr)| self.expression(expr))
+                    .collect();
                 if let ([arg], Kind::Vector(..)) = (&args[..], kind)
                     && arg.ty == ty
                 {
@@ -365,19 +438,14 @@ impl<'a> Checker<'a> {
         }
     }
 
-    fn aggregate_from(
-        &mut self,
-        items: &'a [(Option<Ident>, Expr)],
-        ty: Ty,
-        span: Span,
-    ) -> Operand<'a> {
+    fn aggregate_from(&mut self, items: Vec<Item<'a>>, ty: Ty, span: Span) -> Operand<'a> {
         let mut cursor = Cursor {
             items,
             next: 0,
             span,
         };
         let value = self.aggregate(&mut cursor, ty);
-        if let (Some((_, extra)), false) = (items.get(cursor.next), value.is_poison()) {
+        if let (Some((_, extra)), false) = (cursor.items.get(cursor.next), value.is_poison()) {
             let name = self.type_name(ty);
             self.fail(
                 Diagnostic::error(extra.span, format!("too many values for a `{name}`"))
@@ -397,9 +465,18 @@ impl<'a> Checker<'a> {
                 if u64::from(len) > ELEMENT_LIMIT {
                     self.fail(Diagnostic::error(
                         span,
-                        format!("an initialiser for {len} elements is too large; {given} are given"),
+                        format!(
+                            "an initialiser for {len} elements is too large; {given} are given"
+                        ),
                     ));
                     return Operand::poison(span);
+                }
+                let designated = cursor
+                    .items
+                    .iter()
+                    .any(|(_, item)| matches!(item.kind, ExprKind::ArrayDesignator { .. }));
+                if designated {
+                    return self.designated_array(cursor, ty, element, len);
                 }
                 let mut parts = Vec::new();
                 for _ in 0..len {
@@ -419,6 +496,121 @@ impl<'a> Checker<'a> {
         }
     }
 
+    /// An array with elements named by `[index] =`; later ones replace earlier ones.
+    fn designated_array(
+        &mut self,
+        cursor: &mut Cursor<'a>,
+        ty: Ty,
+        element: Ty,
+        len: u32,
+    ) -> Operand<'a> {
+        let span = cursor.span;
+        let rest = self.default_value(element, span);
+        let mut parts = vec![rest; len as usize];
+        let mut next = 0i64;
+        while let Some(&(_, item)) = cursor.items.get(cursor.next) {
+            let (first, last, expr) = match &item.kind {
+                ExprKind::ArrayDesignator { first, last, value } => {
+                    let Some(first) = self.constant_int(first, "an index") else {
+                        return Operand::poison(span);
+                    };
+                    let last = match last {
+                        Some(last) => self.constant_int(last, "an index"),
+                        None => Some(first),
+                    };
+                    let Some(last) = last else {
+                        return Operand::poison(span);
+                    };
+                    (first, last, &**value)
+                }
+                _ => (next, next, item),
+            };
+            if first < 0 || last < first || last >= i64::from(len) {
+                let name = self.type_name(ty);
+                self.fail(
+                    Diagnostic::error(item.span, format!("there is no such element in `{name}`"))
+                        .with_label(format!("it has {len}, counted from 0")),
+                );
+                return Operand::poison(span);
+            }
+            let mut inner = Cursor {
+                items: vec![(None, expr)],
+                next: 0,
+                span: expr.span,
+            };
+            let value = self.aggregate_part(&mut inner, element, "an element");
+            for index in first..=last {
+                parts[index as usize] = value.clone();
+            }
+            cursor.next += 1;
+            next = last + 1;
+        }
+        self.compose(ty, parts, span)
+    }
+
+    /// An aggregate whose parts are already operands, as a pack gives them.
+    fn aggregate_of_operands(&mut self, ty: Ty, args: Vec<Operand<'a>>, span: Span) -> Operand<'a> {
+        let count = args.len();
+        let most = match self.types.kind(ty) {
+            Kind::Array(_, len) => len as usize,
+            Kind::Struct(id) => self.structs[id].fields.len(),
+            _ => 0,
+        };
+        if count > most {
+            let name = self.type_name(ty);
+            self.fail(Diagnostic::error(
+                span,
+                format!("{count} values are too many for a `{name}`"),
+            ));
+            return Operand::poison(span);
+        }
+        let types = self.part_types(ty, most);
+        let mut args = args.into_iter();
+        let parts = types
+            .into_iter()
+            .map(|part| match args.next() {
+                Some(arg) => {
+                    let arg = self.convert(arg, part, "an element");
+                    self.rvalue(arg)
+                }
+                None => self.default_value(part, span),
+            })
+            .collect();
+        self.compose(ty, parts, span)
+    }
+
+    /// `T{..}` of an aggregate; `None` for types that are not.
+    pub(super) fn braced_aggregate(
+        &mut self,
+        ty: Ty,
+        args: &'a [Expr],
+        span: Span,
+    ) -> Option<Operand<'a>> {
+        let is_aggregate = match self.types.kind(ty) {
+            Kind::Struct(id) => !self.has_constructors(id) && self.structs[id].is_complete,
+            Kind::Array(..) => true,
+            _ => false,
+        };
+        let has_pack = args
+            .iter()
+            .any(|arg| matches!(arg.kind, ExprKind::Expansion(_)));
+        if !is_aggregate || args.is_empty() || has_pack {
+            return None;
+        }
+        if let [arg] = args {
+            let (value, block) = self.in_block(|checker| checker.expression(arg));
+            if value.ty == ty || value.is_poison() {
+                self.append(block);
+                return Some(Operand {
+                    span,
+                    ..self.rvalue(value)
+                });
+            }
+        }
+        let items = args.iter().map(|arg| (None, arg)).collect();
+        Some(self.aggregate_from(items, ty, span))
+    }
+
     fn aggregate_struct(&mut self, cursor: &mut Cursor<'a>, id: StructId, ty: Ty) -> Operand<'a> {
         let span = cursor.span;
         let fields: Vec<_> = self.structs[id]
@@ -431,17 +623,28 @@ impl<'a> Checker<'a> {
         }
         let mut parts = Vec::new();
         for (name, field_type, default) in fields {
-            let item = cursor.items.get(cursor.next);
-            let designated = item.and_then(|(designator, _)| designator.as_ref());
+            let item = cursor.items.get(cursor.next).copied();
+            let designated = item.and_then(|(designator, _)| designator);
             let skips = designated.is_some_and(|designator| designator.name != name);
             if let (true, Some(designator)) = (skips, designated) {
-                let known = self.structs[id].fields.iter().any(|f| f.name == designator.name);
-                let is_later = known && self.structs[id].fields.iter().skip(parts.len()).any(|f| f.name == designator.name);
+                let known = self.structs[id]
+                    .fields
+                    .iter()
+                    .any(|f| f.name == designator.name);
+                let is_later = known
+                    && self.structs[id]
+                        .fields
+                        .iter()
+                        .skip(parts.len())
+                        .any(|f| f.name == designator.name);
                 if !is_later {
                     let message = if known {
                         format!("`.{}` is out of the fields' order", designator.name)
                     } else {
-                        format!("struct `{}` has no field `{}`", self.structs[id].name, designator.name)
+                        format!(
+                            "struct `{}` has no field `{}`",
+                            self.structs[id].name, designator.name
+                        )
                     };
                     self.fail(Diagnostic::error(designator.span, message));
                     return Operand::poison(span);
@@ -469,7 +672,7 @@ impl<'a> Checker<'a> {
         ty: Ty,
     ) -> Operand<'a> {
         let span = cursor.span;
-        let Some((designator, _)) = cursor.items.get(cursor.next) else {
+        let Some(&(designator, _)) = cursor.items.get(cursor.next) else {
             return self.zero_value(ty, span);
         };
         let chosen = match designator {
@@ -491,7 +694,7 @@ impl<'a> Checker<'a> {
 
     /// One element or field from the cursor.
     fn aggregate_part(&mut self, cursor: &mut Cursor<'a>, ty: Ty, what: &str) -> Operand<'a> {
-        let Some((_, expr)) = cursor.items.get(cursor.next) else {
+        let Some(&(_, expr)) = cursor.items.get(cursor.next) else {
             return Operand::poison(cursor.span);
         };
         if let ExprKind::InitList(items) = &expr.kind {
@@ -528,7 +731,8 @@ impl<'a> Checker<'a> {
     /// What an element or field is when nothing is given for it.
     pub(super) fn default_value(&mut self, ty: Ty, span: Span) -> Operand<'a> {
         if let Kind::Struct(id) = self.types.kind(ty)
-            && (self.has_constructors(id) || self.structs[id].fields.iter().any(|f| f.default.is_some()))
+            && (self.has_constructors(id)
+                || self.structs[id].fields.iter().any(|f| f.default.is_some()))
         {
             return self.construct_struct(id, Vec::new(), true, span);
         }
@@ -549,9 +753,7 @@ impl<'a> Checker<'a> {
         let parts = |parts: Vec<Constant>| Constant::Composite(Rc::from(parts));
         Some(match self.types.kind(ty) {
             Kind::Scalar(scalar) => Constant::zero(scalar),
-            Kind::Vector(scalar, len, _) => {
-                parts(vec![Constant::zero(scalar); usize::from(len)])
-            }
+            Kind::Vector(scalar, len, _) => parts(vec![Constant::zero(scalar); usize::from(len)]),
             Kind::Matrix {
                 scalar,
                 columns,
@@ -565,14 +767,25 @@ impl<'a> Checker<'a> {
             }
             Kind::Struct(id) if !self.structs[id].is_union => {
                 let types: Vec<_> = self.structs[id].fields.iter().map(|f| f.ty).collect();
-                let made: Option<Vec<_>> = types.into_iter().map(|ty| self.zero_constant(ty)).collect();
+                let made: Option<Vec<_>> =
+                    types.into_iter().map(|ty| self.zero_constant(ty)).collect();
                 parts(made?)
             }
             Kind::Enum(id) => Constant::zero(self.enums[id].underlying),
-            Kind::Pointer { .. } | Kind::Nullptr | Kind::MemFlags | Kind::MemoryOrder | Kind::SimdVote => {
-                Constant::Int(0)
-            }
+            Kind::Pointer { .. }
+            | Kind::Nullptr
+            | Kind::MemFlags
+            | Kind::MemoryOrder
+            | Kind::SimdVote => Constant::Int(0),
             _ => return None,
         })
     }
+}
+
+/// The items of a list.
+fn listed<'a>(items: &'a [(Option<Ident>, Expr)]) -> Vec<Item<'a>> {
+    items
+        .iter()
+        .map(|(designator, expr)| (designator.as_ref(), expr))
+        .collect()
 }

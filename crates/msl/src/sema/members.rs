@@ -132,10 +132,8 @@ impl<'a> Checker<'a> {
                 Ok(components) => self.swizzle(object, scalar, components, span),
                 Err(reason) => {
                     let ty = self.type_name(object.ty);
-                    let error = Diagnostic::error(
-                        member.ident.span,
-                        format!("a `{ty}` has no `{name}`"),
-                    );
+                    let error =
+                        Diagnostic::error(member.ident.span, format!("a `{ty}` has no `{name}`"));
                     self.fail(match reason {
                         Some(reason) => error.with_label(reason),
                         None => error.with_label(format!(
@@ -193,7 +191,11 @@ impl<'a> Checker<'a> {
         if let Some(near) = super::suggest::nearest(name, names) {
             error = error.with_hint(format!("did you mean `{near}`?"));
         } else if !info.fields.is_empty() && info.fields.len() <= 8 {
-            let fields: Vec<String> = info.fields.iter().map(|f| format!("`{}`", f.name)).collect();
+            let fields: Vec<String> = info
+                .fields
+                .iter()
+                .map(|f| format!("`{}`", f.name))
+                .collect();
             error = error.with_hint(format!("its fields are {}", fields.join(", ")));
         }
         self.fail(error);
@@ -234,7 +236,10 @@ impl<'a> Checker<'a> {
         match object.repr {
             Repr::Place(lvalue) => {
                 let mut lvalue = *lvalue;
-                lvalue.known = lvalue.known.as_ref().and_then(|k| k.part(index as usize).cloned());
+                lvalue.known = lvalue
+                    .known
+                    .as_ref()
+                    .and_then(|k| k.part(index as usize).cloned());
                 lvalue.place.path.push(step);
                 lvalue.place.ty = self.ir_type(ty);
                 lvalue.ty = ty;
@@ -269,12 +274,15 @@ impl<'a> Checker<'a> {
                     .iter()
                     .filter_map(|&c| outer.get(c as usize).copied())
                     .collect(),
-                None => components,
+                None => components.clone(),
             };
             lvalue.known = None;
-            if let [component] = components[..] {
+            if let ([component], None) = (&components[..], lvalue.elements) {
                 lvalue.swizzle = None;
-                lvalue.place.path.push(Projection::Element(u32::from(component)));
+                lvalue
+                    .place
+                    .path
+                    .push(Projection::Element(u32::from(*component)));
                 lvalue.place.ty = self.ir_type(ty);
                 lvalue.ty = ty;
             } else {
@@ -288,8 +296,10 @@ impl<'a> Checker<'a> {
         }
         let object = self.rvalue(object);
         if let Some(value) = object.as_constant() {
-            let parts: Option<Vec<Constant>> =
-                components.iter().map(|&c| value.part(c as usize).cloned()).collect();
+            let parts: Option<Vec<Constant>> = components
+                .iter()
+                .map(|&c| value.part(c as usize).cloned())
+                .collect();
             return match parts {
                 Some(parts) => match &parts[..] {
                     [part] => Operand::constant(ty, part.clone(), span),
@@ -324,11 +334,18 @@ impl<'a> Checker<'a> {
                 return result;
             }
             let name = self.type_name(object.ty);
-            self.fail(Diagnostic::error(span, format!("a `{name}` cannot be indexed")));
+            self.fail(Diagnostic::error(
+                span,
+                format!("a `{name}` cannot be indexed"),
+            ));
             return Operand::poison(span);
         }
         let index = self.promoted(index);
-        if !self.types.as_scalar(index.ty).is_some_and(Scalar::is_integer) {
+        if !self
+            .types
+            .as_scalar(index.ty)
+            .is_some_and(Scalar::is_integer)
+        {
             let name = self.operand_type_name(&index);
             self.fail(
                 Diagnostic::error(index.span, "an index must be an integer")
@@ -376,18 +393,29 @@ impl<'a> Checker<'a> {
             if known < 0 || known >= i64::from(len) {
                 let name = self.type_name(object.ty);
                 self.fail(
-                    Diagnostic::error(index.span, format!("there is no element {known} in `{name}`"))
-                        .with_label(format!("it has {len}, counted from 0")),
+                    Diagnostic::error(
+                        index.span,
+                        format!("there is no element {known} in `{name}`"),
+                    )
+                    .with_label(format!("it has {len}, counted from 0")),
                 );
                 return Operand::poison(span);
             }
             let known = known as u32;
             if let Repr::Place(lvalue) = &object.repr
-                && let Some(swizzle) = &lvalue.swizzle
+                && !lvalue.is_plain()
             {
+                if lvalue.elements.is_some() {
+                    return match self.types.as_scalar(element) {
+                        Some(scalar) => self.swizzle(object, scalar, vec![known as u8], span),
+                        None => Operand::poison(span),
+                    };
+                }
+                let swizzle = lvalue.swizzle.as_deref().unwrap_or(&[]);
                 let component = swizzle.get(known as usize).copied().unwrap_or(0);
                 let whole = Lvalue {
                     swizzle: None,
+                    elements: None,
                     known: None,
                     ..(**lvalue).clone()
                 };
@@ -399,7 +427,7 @@ impl<'a> Checker<'a> {
             return self.part(object, Projection::Element(known), known, element, span);
         }
         let object = match object.as_place() {
-            Some(lvalue) if lvalue.swizzle.is_none() => object,
+            Some(lvalue) if lvalue.is_plain() => object,
             _ => self.in_memory(object),
         };
         let index = self.value(&index);
@@ -432,12 +460,25 @@ impl<'a> Checker<'a> {
             for &component in swizzle {
                 if std::mem::replace(&mut seen[usize::from(component & 3)], true) {
                     self.fail(
-                        Diagnostic::error(operand.span, "a swizzle with a repeated component cannot be written")
-                            .with_label("which of the two would count?"),
+                        Diagnostic::error(
+                            operand.span,
+                            "a swizzle with a repeated component cannot be written",
+                        )
+                        .with_label("which of the two would count?"),
                     );
                     return false;
                 }
             }
+        }
+        if lvalue.is_temporary {
+            self.fail(
+                Diagnostic::error(
+                    operand.span,
+                    format!("{what} would change a value that is gone right after"),
+                )
+                .with_label("a temporary value"),
+            );
+            return false;
         }
         if lvalue.space == AddressSpace::Constant {
             self.fail(
@@ -449,8 +490,11 @@ impl<'a> Checker<'a> {
         }
         if lvalue.is_const {
             self.fail(
-                Diagnostic::error(operand.span, format!("{what} would change something `const`"))
-                    .with_label("declared const"),
+                Diagnostic::error(
+                    operand.span,
+                    format!("{what} would change something `const`"),
+                )
+                .with_label("declared const"),
             );
             return false;
         }

@@ -24,6 +24,7 @@ mod kernels;
 mod members;
 mod operand;
 mod operators;
+mod packs;
 mod scope;
 mod statements;
 mod structs;
@@ -104,12 +105,14 @@ struct Checker<'a> {
     converting: bool,
     /// Set when an expression reads a function constant.
     mentions_function_constant: bool,
+    /// Set while something is only tried: errors are counted, not reported.
+    silent: bool,
+    silent_errors: usize,
 }
 
 impl<'a> Checker<'a> {
     fn new(report: &'a mut Report) -> Self {
-        let namespace = |name: &str, parent| Namespace {
-            name: Some(name.into()),
+        let namespace = |parent| Namespace {
             parent: Some(parent),
             ..Namespace::default()
         };
@@ -119,9 +122,9 @@ impl<'a> Checker<'a> {
             types: TypeTable::new(),
             namespaces: vec![
                 Namespace::default(),
-                namespace("metal", GLOBAL),
-                namespace("precise", METAL),
-                namespace("fast", METAL),
+                namespace(GLOBAL),
+                namespace(METAL),
+                namespace(METAL),
             ],
             functions: Vec::new(),
             structs: Vec::new(),
@@ -139,8 +142,14 @@ impl<'a> Checker<'a> {
             kernels: Vec::new(),
             converting: false,
             mentions_function_constant: false,
+            silent: false,
+            silent_errors: 0,
         };
-        let nested = [(GLOBAL, "metal", METAL), (METAL, "precise", PRECISE), (METAL, "fast", FAST)];
+        let nested = [
+            (GLOBAL, "metal", METAL),
+            (METAL, "precise", PRECISE),
+            (METAL, "fast", FAST),
+        ];
         for (parent, name, id) in nested {
             checker.namespaces[parent]
                 .names
@@ -160,9 +169,15 @@ impl<'a> Checker<'a> {
 
     /// Reports a problem, saying which template instance it is in.
     fn fail(&mut self, mut diagnostic: Diagnostic) {
+        if self.silent {
+            let is_error = diagnostic.severity == crate::diag::Severity::Error;
+            self.silent_errors += usize::from(is_error);
+            return;
+        }
         const MOST_RELATED: usize = 3;
         for (span, name) in self.instances.iter().rev().take(MOST_RELATED) {
-            diagnostic = diagnostic.with_related(*span, format!("in the instance `{name}` used here"));
+            diagnostic =
+                diagnostic.with_related(*span, format!("in the instance `{name}` used here"));
         }
         self.report.push(diagnostic);
     }

@@ -125,7 +125,10 @@ impl<'a> Checker<'a> {
             _ => {
                 let operand = self.promoted(operand);
                 if self.number_shape(operand.ty).is_none()
-                    && !matches!(self.types.kind(operand.ty), Kind::Pointer { .. } | Kind::Matrix { .. })
+                    && !matches!(
+                        self.types.kind(operand.ty),
+                        Kind::Pointer { .. } | Kind::Matrix { .. }
+                    )
                 {
                     self.report_unary("+", &operand, span);
                     return Operand::poison(span);
@@ -217,7 +220,11 @@ impl<'a> Checker<'a> {
         }
         let value = self.value(&operand);
         let ir_type = self.ir_type(ty);
-        Operand::value(ty, self.context.emit(Op::Unary(op, value), ir_type, span), span)
+        Operand::value(
+            ty,
+            self.context.emit(Op::Unary(op, value), ir_type, span),
+            span,
+        )
     }
 
     /// Two operands of one type, folded if they are known.
@@ -242,7 +249,11 @@ impl<'a> Checker<'a> {
         }
         let (l, r) = (self.value(&left), self.value(&right));
         let ir_type = self.ir_type(result);
-        Operand::value(result, self.context.emit(Op::Binary(op, l, r), ir_type, span), span)
+        Operand::value(
+            result,
+            self.context.emit(Op::Binary(op, l, r), ir_type, span),
+            span,
+        )
     }
 
     /// `left op right`.
@@ -282,9 +293,7 @@ impl<'a> Checker<'a> {
             |checker: &Self, ty| matches!(checker.types.kind(ty), Kind::Struct(_) | Kind::Enum(_));
         if has_members(self, left.ty) || has_members(self, right.ty) {
             let name = format!("operator{}", symbol(op));
-            if let Some(result) =
-                self.operator_call(&name, &[left.clone(), right.clone()], span)
-            {
+            if let Some(result) = self.operator_call(&name, &[left.clone(), right.clone()], span) {
                 return result;
             }
         }
@@ -293,7 +302,9 @@ impl<'a> Checker<'a> {
             return Operand::poison(span);
         }
         let result = match (self.types.kind(left.ty), self.types.kind(right.ty)) {
-            (Kind::Scalar(l), Kind::Scalar(r)) => self.scalar_binary(op, (left.clone(), l), (right.clone(), r), span),
+            (Kind::Scalar(l), Kind::Scalar(r)) => {
+                self.scalar_binary(op, (left.clone(), l), (right.clone(), r), span)
+            }
             (Kind::Vector(..), Kind::Vector(..) | Kind::Scalar(_))
             | (Kind::Scalar(_), Kind::Vector(..)) => {
                 self.vector_binary(op, left.clone(), right.clone(), span)
@@ -310,7 +321,9 @@ impl<'a> Checker<'a> {
             (Kind::MemFlags, Kind::MemFlags) if is_bitwise(op) => {
                 Some(self.emit_binary(ir_op(op), left.clone(), right.clone(), Ty::MEM_FLAGS, span))
             }
-            (Kind::SimdgroupMatrix(l), Kind::SimdgroupMatrix(r)) if l == r && op == BinaryOp::Multiply => {
+            (Kind::SimdgroupMatrix(l), Kind::SimdgroupMatrix(r))
+                if l == r && op == BinaryOp::Multiply =>
+            {
                 Some(self.simdgroup_multiply(left.clone(), right.clone(), span))
             }
             _ => None,
@@ -321,20 +334,15 @@ impl<'a> Checker<'a> {
         })
     }
 
-    fn report_binary(
-        &mut self,
-        op: BinaryOp,
-        left: &Operand<'a>,
-        right: &Operand<'a>,
-        span: Span,
-    ) {
+    fn report_binary(&mut self, op: BinaryOp, left: &Operand<'a>, right: &Operand<'a>, span: Span) {
         let (l, r) = (self.operand_type_name(left), self.operand_type_name(right));
         let sign = symbol(op);
-        let mut error = Diagnostic::error(
-            span,
-            format!("`{sign}` does not apply to `{l}` and `{r}`"),
+        let mut error =
+            Diagnostic::error(span, format!("`{sign}` does not apply to `{l}` and `{r}`"));
+        let shapes = (
+            self.types.as_vector(left.ty),
+            self.types.as_vector(right.ty),
         );
-        let shapes = (self.types.as_vector(left.ty), self.types.as_vector(right.ty));
         let hint = match shapes {
             (Some((Scalar::F32 | Scalar::F16 | Scalar::Bf16, _)), _)
             | (_, Some((Scalar::F32 | Scalar::F16 | Scalar::Bf16, _)))
@@ -345,9 +353,15 @@ impl<'a> Checker<'a> {
             (Some((l, _)), Some((r, _)))
                 if (l.is_float() || r.is_float()) && (is_bitwise(op) || is_shift(op)) =>
             {
-                Some("bit operators need integers; `as_type<uint>(x)` gives a float's bits".to_string())
+                Some(
+                    "bit operators need integers; `as_type<uint>(x)` gives a float's bits"
+                        .to_string(),
+                )
             }
-            (Some((Scalar::Bf16, _)), Some((other, _))) | (Some((other, _)), Some((Scalar::Bf16, _))) if other != Scalar::Bf16 => {
+            (Some((Scalar::Bf16, _)), Some((other, _)))
+            | (Some((other, _)), Some((Scalar::Bf16, _)))
+                if other != Scalar::Bf16 =>
+            {
                 Some(format!(
                     "bfloat mixes only with float; cast one side, such as `bfloat(..)` of the `{}`",
                     other.name()
@@ -383,9 +397,16 @@ impl<'a> Checker<'a> {
         if needs_integers && (l.is_float() || r.is_float()) {
             return None;
         }
-        let scalar = if is_shift(op) { l } else { common_scalar(l, r)? };
+        let scalar = if is_shift(op) {
+            l
+        } else {
+            common_scalar(l, r)?
+        };
         let ty = Ty::scalar(scalar);
-        let (left, right) = (self.convert_number(left, ty), self.convert_number(right, ty));
+        let (left, right) = (
+            self.convert_number(left, ty),
+            self.convert_number(right, ty),
+        );
         self.warn_division(op, scalar, &right);
         let op = ir_op(op);
         let result = if op.is_comparison() { Ty::BOOL } else { ty };
@@ -409,7 +430,10 @@ impl<'a> Checker<'a> {
         right: Operand<'a>,
         span: Span,
     ) -> Option<Operand<'a>> {
-        let ((l, ll), (r, rl)) = (self.types.as_vector(left.ty)?, self.types.as_vector(right.ty)?);
+        let ((l, ll), (r, rl)) = (
+            self.types.as_vector(left.ty)?,
+            self.types.as_vector(right.ty)?,
+        );
         let (scalar, len) = if ll > 1 { (l, ll) } else { (r, rl) };
         let ty = self.types.vector(scalar, len);
         let fits = |checker: &mut Self, operand: Operand<'a>| {
@@ -450,10 +474,14 @@ impl<'a> Checker<'a> {
         span: Span,
     ) -> Option<Operand<'a>> {
         let is_integer = |checker: &Self, operand: &Operand<'a>| {
-            checker.types.as_scalar(operand.ty).is_some_and(Scalar::is_integer)
+            checker
+                .types
+                .as_scalar(operand.ty)
+                .is_some_and(Scalar::is_integer)
         };
-        let is_pointer =
-            |checker: &Self, operand: &Operand<'a>| matches!(checker.types.kind(operand.ty), Kind::Pointer { .. });
+        let is_pointer = |checker: &Self, operand: &Operand<'a>| {
+            matches!(checker.types.kind(operand.ty), Kind::Pointer { .. })
+        };
         match op {
             BinaryOp::Add if is_pointer(self, &left) && is_integer(self, &right) => {
                 Some(self.offset(left, right, span))
@@ -509,20 +537,33 @@ impl<'a> Checker<'a> {
             return Operand::poison(span);
         }
         let ty = pointer.ty;
-        if let Kind::Pointer { pointee: Ty::VOID, .. } = self.types.kind(ty) {
+        if let Kind::Pointer {
+            pointee: Ty::VOID, ..
+        } = self.types.kind(ty)
+        {
             self.fail(
-                Diagnostic::error(span, "a `void *` cannot be moved: its elements have no size")
-                    .with_hint("cast it to a pointer to `uchar` or to the element type first"),
+                Diagnostic::error(
+                    span,
+                    "a `void *` cannot be moved: its elements have no size",
+                )
+                .with_hint("cast it to a pointer to `uchar` or to the element type first"),
             );
             return Operand::poison(span);
         }
         if count.as_constant().and_then(Constant::as_int) == Some(0) {
-            return Operand { span, ..self.rvalue(pointer) };
+            return Operand {
+                span,
+                ..self.rvalue(pointer)
+            };
         }
         let count = self.promoted(count);
         let (pointer, count) = (self.value(&pointer), self.value(&count));
         let ir_type = self.ir_type(ty);
-        Operand::value(ty, self.context.emit(Op::Offset(pointer, count), ir_type, span), span)
+        Operand::value(
+            ty,
+            self.context.emit(Op::Offset(pointer, count), ir_type, span),
+            span,
+        )
     }
 
     /// The type that two alternatives have in common.
@@ -537,8 +578,10 @@ impl<'a> Checker<'a> {
             }
             _ => checker.types.value_type(operand.ty),
         };
-        if let (Repr::List(_), _) | (_, Repr::List(_)) | (Repr::Functions(_), _) | (_, Repr::Functions(_)) =
-            (&left.repr, &right.repr)
+        if let (Repr::List(_), _)
+        | (_, Repr::List(_))
+        | (Repr::Functions(_), _)
+        | (_, Repr::Functions(_)) = (&left.repr, &right.repr)
         {
             return None;
         }
@@ -550,7 +593,9 @@ impl<'a> Checker<'a> {
             (Kind::Scalar(a), Kind::Scalar(b)) => common_scalar(a, b).map(Ty::scalar),
             (Kind::Enum(_), Kind::Scalar(_) | Kind::Enum(_)) | (Kind::Scalar(_), Kind::Enum(_)) => {
                 let number = |checker: &Self, ty| match checker.types.kind(ty) {
-                    Kind::Enum(id) if !checker.enums[id].is_class => Some(checker.enums[id].underlying),
+                    Kind::Enum(id) if !checker.enums[id].is_class => {
+                        Some(checker.enums[id].underlying)
+                    }
                     Kind::Scalar(scalar) => Some(scalar),
                     _ => None,
                 };
@@ -618,15 +663,25 @@ impl<'a> Checker<'a> {
             {
                 Some(self.scale_matrix(right, left, scalar, span))
             }
-            (BinaryOp::Multiply, Kind::Matrix { scalar, columns, .. }, Kind::Vector(other, len, _))
-                if scalar == other && columns == len =>
-            {
+            (
+                BinaryOp::Multiply,
+                Kind::Matrix {
+                    scalar, columns, ..
+                },
+                Kind::Vector(other, len, _),
+            ) if scalar == other && columns == len => {
                 let columns = self.parts(left);
                 Some(self.matrix_times_vector(&columns, right, span))
             }
-            (BinaryOp::Multiply, Kind::Vector(other, len, _), Kind::Matrix { scalar, columns, rows })
-                if scalar == other && rows == len =>
-            {
+            (
+                BinaryOp::Multiply,
+                Kind::Vector(other, len, _),
+                Kind::Matrix {
+                    scalar,
+                    columns,
+                    rows,
+                },
+            ) if scalar == other && rows == len => {
                 let result = self.types.vector(scalar, columns);
                 let left_value = self.value(&left);
                 let ir_scalar = self.ir_type(Ty::scalar(scalar));
@@ -644,8 +699,16 @@ impl<'a> Checker<'a> {
             }
             (
                 BinaryOp::Multiply,
-                Kind::Matrix { scalar, columns, rows },
-                Kind::Matrix { scalar: other, columns: right_columns, rows: inner },
+                Kind::Matrix {
+                    scalar,
+                    columns,
+                    rows,
+                },
+                Kind::Matrix {
+                    scalar: other,
+                    columns: right_columns,
+                    rows: inner,
+                },
             ) if scalar == other && columns == inner => {
                 let result = self.types.intern(Kind::Matrix {
                     scalar,
@@ -682,7 +745,13 @@ impl<'a> Checker<'a> {
             .into_iter()
             .map(|column| {
                 let column_type = column.ty;
-                self.emit_binary(ir::BinaryOp::Multiply, column, factor.clone(), column_type, span)
+                self.emit_binary(
+                    ir::BinaryOp::Multiply,
+                    column,
+                    factor.clone(),
+                    column_type,
+                    span,
+                )
             })
             .collect();
         self.compose(ty, columns, span)

@@ -59,7 +59,7 @@ pub(super) struct EnumInfo {
 /// A conversion that the program defines.
 #[derive(Clone, Copy)]
 pub(super) enum UserConversion {
-    Constructor(FunctionId),
+    Constructor,
     Operator(FunctionId),
 }
 
@@ -107,11 +107,17 @@ impl<'a> Checker<'a> {
             self.declare_struct_template(ast, span, owner, environment);
             return None;
         }
-        let name = ast.name.as_ref().map_or_else(|| "unnamed struct".into(), |n| n.name.clone());
+        let name = ast
+            .name
+            .as_ref()
+            .map_or_else(|| "unnamed struct".into(), |n| n.name.clone());
         let known = ast.name.as_ref().and_then(|n| {
             let entity = match owner {
                 _ if self.context.in_function => self.context.scopes.last()?.get(&n.name),
-                None => self.namespaces[self.namespace].names.get(&n.name).map(|(e, _)| e),
+                None => self.namespaces[self.namespace]
+                    .names
+                    .get(&n.name)
+                    .map(|(e, _)| e),
                 Some(owner) => self.structs[owner].names.get(&n.name),
             };
             match entity {
@@ -167,19 +173,29 @@ impl<'a> Checker<'a> {
         let (namespace, environment) = (info.namespace, info.environment.clone());
         let outer_namespace = std::mem::replace(&mut self.namespace, namespace);
         let horizon = self.sequence.max(self.context.horizon.min(self.sequence));
-        let scopes = if self.context.in_function { std::mem::take(&mut self.context.scopes) } else { Vec::new() };
+        let scopes = if self.context.in_function {
+            std::mem::take(&mut self.context.scopes)
+        } else {
+            Vec::new()
+        };
         let local_scopes = scopes.clone();
         let in_function = std::mem::replace(&mut self.context.in_function, false);
-        self.in_place_of(namespace, environment.clone(), Some(id), horizon, |checker| {
-            // A struct in a function sees the function's types and constants.
-            checker.context.scopes = local_scopes;
-            for base in &ast.bases {
-                checker.add_base(id, base);
-            }
-            for item in &ast.members {
-                checker.member_item(id, item, environment.clone());
-            }
-        });
+        self.in_place_of(
+            namespace,
+            environment.clone(),
+            Some(id),
+            horizon,
+            |checker| {
+                // A struct in a function sees the function's types and constants.
+                checker.context.scopes = local_scopes;
+                for base in &ast.bases {
+                    checker.add_base(id, base);
+                }
+                for item in &ast.members {
+                    checker.member_item(id, item, environment.clone());
+                }
+            },
+        );
         self.context.in_function = in_function;
         if in_function {
             self.context.scopes = scopes;
@@ -193,7 +209,10 @@ impl<'a> Checker<'a> {
         let Kind::Struct(base_id) = self.types.kind(ty.ty) else {
             if !ty.ty.is_error() {
                 let name = self.type_name(ty.ty);
-                self.fail(Diagnostic::error(base.span, format!("`{name}` cannot be a base: it is not a struct")));
+                self.fail(Diagnostic::error(
+                    base.span,
+                    format!("`{name}` cannot be a base: it is not a struct"),
+                ));
             }
             return;
         };
@@ -226,19 +245,28 @@ impl<'a> Checker<'a> {
             }
             ItemKind::Variable(variable) => self.add_field(id, variable),
             ItemKind::Function(function) => {
-                let is_constructor = function.result.is_none()
-                    && !function.name.name.starts_with("operator");
+                let is_constructor =
+                    function.result.is_none() && !function.name.name.starts_with("operator");
                 if function.name.name.starts_with('~') {
-                    self.fail(Diagnostic::error(function.name.span, "Metal has no destructors"));
+                    self.fail(Diagnostic::error(
+                        function.name.span,
+                        "Metal has no destructors",
+                    ));
                     return;
                 }
-                let Some(function_id) = self.declare_function(function, Some(id), environment) else {
+                let Some(function_id) = self.declare_function(function, Some(id), environment)
+                else {
                     return;
                 };
                 if is_constructor {
                     self.structs[id].constructors.push(function_id);
                 } else if function.name.name.starts_with("operator ")
-                    && function.name.name.chars().nth(9).is_some_and(|c| c.is_alphabetic() || c == '_')
+                    && function
+                        .name
+                        .name
+                        .chars()
+                        .nth(9)
+                        .is_some_and(|c| c.is_alphabetic() || c == '_')
                 {
                     self.structs[id].conversions.push(function_id);
                 }
@@ -257,9 +285,10 @@ impl<'a> Checker<'a> {
 
     fn add_anonymous(&mut self, id: StructId, inner: StructId) {
         let index = self.structs[id].fields.len() as u32;
+        let ty = self.structs[inner].ty;
         self.structs[id].fields.push(FieldInfo {
             name: Self::name_of(format!("unnamed{index}")),
-            ty: self.structs[inner].ty,
+            ty,
             is_const: false,
             default: None,
         });
@@ -307,7 +336,6 @@ impl<'a> Checker<'a> {
     pub(super) fn declare_member(&mut self, id: StructId, name: &ast::Ident, entity: Entity<'a>) {
         match (self.structs[id].names.get_mut(&name.name), entity) {
             (Some(Entity::Functions(set)), Entity::Functions(new)) => set.users.extend(new.users),
-            (Some(_), Entity::Functions(_)) if *name.name == *self.structs[id].name => {}
             (Some(_), _) => {
                 let owner = self.structs[id].name.clone();
                 self.fail(Diagnostic::error(
@@ -324,20 +352,29 @@ impl<'a> Checker<'a> {
     fn lay_out(&mut self, id: StructId, ast: &'a ast::Struct, span: Span) {
         let mut least_align = 1;
         for attribute in &ast.attributes {
-            let name = attribute.name.name.trim_start_matches("gnu::").trim_matches('_');
+            let name = attribute
+                .name
+                .name
+                .trim_start_matches("gnu::")
+                .trim_matches('_');
             match (name, attribute.args.first()) {
                 ("aligned" | "alignas", Some(arg)) => {
                     if let Some(value) = self.constant_int(arg, "an alignment") {
                         if (1..=4096).contains(&value) && value.count_ones() == 1 {
                             least_align = value as u32;
                         } else {
-                            self.fail(Diagnostic::error(arg.span, "an alignment is a power of two"));
+                            self.fail(Diagnostic::error(
+                                arg.span,
+                                "an alignment is a power of two",
+                            ));
                         }
                     }
                 }
                 ("packed", _) => self.fail(
                     Diagnostic::error(attribute.name.span, "packed structs are not supported")
-                        .with_hint("use packed vectors, or order the fields so that none needs padding"),
+                        .with_hint(
+                            "use packed vectors, or order the fields so that none needs padding",
+                        ),
                 ),
                 _ => {}
             }
@@ -354,11 +391,17 @@ impl<'a> Checker<'a> {
             laid.push((name, self.ir_type(ty)));
         }
         if size > Self::SIZE_LIMIT {
-            self.fail(Diagnostic::error(span, "this struct is larger than the limit of 1 GiB"));
+            self.fail(Diagnostic::error(
+                span,
+                "this struct is larger than the limit of 1 GiB",
+            ));
             laid.clear();
         }
         let (name, is_union) = (self.structs[id].name.clone(), self.structs[id].is_union);
-        let made = self.module.types.add_struct(name, laid, is_union, least_align);
+        let made = self
+            .module
+            .types
+            .add_struct(name, laid, is_union, least_align);
         self.structs[id].ir = Some(made);
         self.structs[id].is_complete = true;
     }
@@ -369,7 +412,11 @@ impl<'a> Checker<'a> {
         if let Some(entity) = info.names.get(name) {
             return Some(entity.clone());
         }
-        if let Some(found) = info.bases.iter().find_map(|&(base, _)| self.find_member(base, name)) {
+        if let Some(found) = info
+            .bases
+            .iter()
+            .find_map(|&(base, _)| self.find_member(base, name))
+        {
             return Some(found);
         }
         // A nested struct sees the names of the one around it, but not its fields.
@@ -384,7 +431,8 @@ impl<'a> Checker<'a> {
         else {
             return false;
         };
-        self.base_path(derived, base).is_some_and(|path| !path.is_empty())
+        self.base_path(derived, base)
+            .is_some_and(|path| !path.is_empty())
     }
 
     /// The fields from a struct to one of its bases; empty bases have none.
@@ -442,7 +490,10 @@ impl<'a> Checker<'a> {
         let object = self.dereference(pointer, span);
         let part = self.base_object(object, base, span);
         if part.as_place().is_none_or(|lvalue| lvalue.space != space) {
-            self.fail(Diagnostic::error(span, "a pointer to an empty base is not supported"));
+            self.fail(Diagnostic::error(
+                span,
+                "a pointer to an empty base is not supported",
+            ));
             return Operand::poison(span);
         }
         let pointer = self.address_of(part, span);
@@ -468,7 +519,10 @@ impl<'a> Checker<'a> {
         }
         if !self.structs[id].is_complete {
             let name = self.structs[id].name.clone();
-            self.fail(Diagnostic::error(span, format!("struct `{name}` is declared but not defined")));
+            self.fail(Diagnostic::error(
+                span,
+                format!("struct `{name}` is declared but not defined"),
+            ));
             return Operand::poison(span);
         }
         if let [arg] = &args[..] {
@@ -476,7 +530,10 @@ impl<'a> Checker<'a> {
                 return self.initialise_from_list(items, ty, span);
             }
             if arg.ty == ty {
-                return Operand { span, ..self.rvalue(arg.clone()) };
+                return Operand {
+                    span,
+                    ..self.rvalue(arg.clone())
+                };
             }
             if self.is_base_of(ty, arg.ty) {
                 let part = self.base_object(arg.clone(), id, span);
@@ -529,7 +586,11 @@ impl<'a> Checker<'a> {
         if self.structs[id].is_union {
             return self.zero_value(ty, span);
         }
-        let fields: Vec<_> = self.structs[id].fields.iter().map(|f| (f.ty, f.default)).collect();
+        let fields: Vec<_> = self.structs[id]
+            .fields
+            .iter()
+            .map(|f| (f.ty, f.default))
+            .collect();
         let parts = fields
             .into_iter()
             .map(|(field, default)| match default {
@@ -555,7 +616,12 @@ impl<'a> Checker<'a> {
     }
 
     /// An object made by one of the struct's constructors.
-    fn call_constructor(&mut self, id: StructId, args: Vec<Operand<'a>>, span: Span) -> Operand<'a> {
+    fn call_constructor(
+        &mut self,
+        id: StructId,
+        args: Vec<Operand<'a>>,
+        span: Span,
+    ) -> Operand<'a> {
         let ty = self.structs[id].ty;
         let ir_type = self.ir_type(ty);
         let name = self.structs[id].name.clone();
@@ -570,6 +636,7 @@ impl<'a> Checker<'a> {
             space: AddressSpace::Thread,
             is_const: false,
             swizzle: None,
+            elements: None,
             known: None,
             is_temporary: true,
         };
@@ -586,7 +653,11 @@ impl<'a> Checker<'a> {
     }
 
     /// The program's conversion of an operand to a type, if it has exactly one that fits.
-    pub(super) fn user_conversion(&mut self, operand: &Operand<'a>, to: Ty) -> Option<UserConversion> {
+    pub(super) fn user_conversion(
+        &mut self,
+        operand: &Operand<'a>,
+        to: Ty,
+    ) -> Option<UserConversion> {
         if self.converting || matches!(operand.repr, Repr::List(_) | Repr::Functions(_)) {
             return None;
         }
@@ -617,7 +688,9 @@ impl<'a> Checker<'a> {
                     continue;
                 };
                 let takes_one = signature.required <= 1 && !signature.params.is_empty();
-                let in_thread = signature.object.is_none_or(|(space, _)| space == AddressSpace::Thread);
+                let in_thread = signature
+                    .object
+                    .is_none_or(|(space, _)| space == AddressSpace::Thread);
                 if !takes_one || !in_thread {
                     continue;
                 }
@@ -627,8 +700,8 @@ impl<'a> Checker<'a> {
                     best = Some((rank, concrete));
                 }
             }
-            if let Some((_, function)) = best {
-                return Some(UserConversion::Constructor(function));
+            if best.is_some() {
+                return Some(UserConversion::Constructor);
             }
         }
         let Kind::Struct(id) = self.types.kind(operand.ty) else {
@@ -681,7 +754,7 @@ impl<'a> Checker<'a> {
     ) -> Operand<'a> {
         let span = operand.span;
         match way {
-            UserConversion::Constructor(_) => self.construct(to, vec![operand], false, span),
+            UserConversion::Constructor => self.construct(to, vec![operand], false, span),
             UserConversion::Operator(function) => {
                 let made = self.call_user(function, Some(&operand), Vec::new(), span);
                 if made.is_poison() {
@@ -711,7 +784,10 @@ impl<'a> Checker<'a> {
         let this = Operand::place(this.ty, this, span);
         for (name, _) in &ast.member_initials {
             let is_field = self.structs[id].fields.iter().any(|f| f.name == name.name);
-            let is_base = self.structs[id].bases.iter().any(|&(base, _)| self.is_named(base, &name.name));
+            let is_base = self.structs[id]
+                .bases
+                .iter()
+                .any(|&(base, _)| self.is_named(base, &name.name));
             if !is_field && !is_base && *name.name != *self.structs[id].name {
                 let owner = self.structs[id].name.clone();
                 self.fail(Diagnostic::error(
@@ -720,7 +796,11 @@ impl<'a> Checker<'a> {
                 ));
             }
         }
-        if let Some((name, args)) = ast.member_initials.iter().find(|(n, _)| self.is_named(id, &n.name)) {
+        if let Some((name, args)) = ast
+            .member_initials
+            .iter()
+            .find(|(n, _)| self.is_named(id, &n.name))
+        {
             let args = self.arguments(args);
             let value = self.construct_struct(id, args, false, name.span);
             if !value.is_poison() {
@@ -734,7 +814,11 @@ impl<'a> Checker<'a> {
             .map(|f| (f.name.clone(), f.ty, f.default))
             .collect();
         for (index, (name, ty, default)) in fields.into_iter().enumerate() {
-            let base = self.structs[id].bases.iter().find(|(_, field)| *field == Some(index as u32)).map(|&(base, _)| base);
+            let base = self.structs[id]
+                .bases
+                .iter()
+                .find(|(_, field)| *field == Some(index as u32))
+                .map(|&(base, _)| base);
             let given = ast.member_initials.iter().find(|(n, _)| match base {
                 Some(base) => self.is_named(base, &n.name),
                 None => n.name == name,
@@ -757,7 +841,13 @@ impl<'a> Checker<'a> {
                 },
             };
             if let Some(value) = value.filter(|value| !value.is_poison()) {
-                let field = self.part(this.clone(), Projection::Field(index as u32), index as u32, ty, span);
+                let field = self.part(
+                    this.clone(),
+                    Projection::Field(index as u32),
+                    index as u32,
+                    ty,
+                    span,
+                );
                 self.store(&field, &value, span);
             }
         }
@@ -770,11 +860,7 @@ impl<'a> Checker<'a> {
     }
 
     /// Declares an enum and, unless it is a class, its names around it.
-    pub(super) fn declare_enum(
-        &mut self,
-        ast: &'a ast::Enum,
-        owner: Option<StructId>,
-    ) {
+    pub(super) fn declare_enum(&mut self, ast: &'a ast::Enum, owner: Option<StructId>) {
         let underlying = match &ast.underlying {
             None => Scalar::I32,
             Some(ty) => {
@@ -789,7 +875,10 @@ impl<'a> Checker<'a> {
                 }
             }
         };
-        let name = ast.name.as_ref().map_or_else(|| "unnamed enum".into(), |n| n.name.clone());
+        let name = ast
+            .name
+            .as_ref()
+            .map_or_else(|| "unnamed enum".into(), |n| n.name.clone());
         let id: EnumId = self.enums.len();
         self.enums.push(EnumInfo {
             name,
@@ -810,7 +899,11 @@ impl<'a> Checker<'a> {
             }
             // Values that do not fit make an unscoped enum wider, as in C++.
             if ast.underlying.is_none() && wrap(Scalar::I32, next) != next {
-                let wider = if (0..=i64::from(u32::MAX)).contains(&next) { Scalar::U32 } else { Scalar::I64 };
+                let wider = if (0..=i64::from(u32::MAX)).contains(&next) {
+                    Scalar::U32
+                } else {
+                    Scalar::I64
+                };
                 self.enums[id].underlying = self.enums[id].underlying.max(wider);
             }
             let value = wrap(self.enums[id].underlying, next);
@@ -848,19 +941,22 @@ impl<'a> Checker<'a> {
             Kind::MemoryOrder if &**name == "memory_order_relaxed" => {
                 Some(Entity::Known(Ty::MEMORY_ORDER, Constant::Int(0)))
             }
-            Kind::SimdVote if &**name == "vote_t" => Some(Entity::Type(Qualified::plain(Ty::ULONG))),
+            Kind::SimdVote if &**name == "vote_t" => {
+                Some(Entity::Type(Qualified::plain(Ty::ULONG)))
+            }
             _ => None,
         };
         if found.is_none() {
             let owner = self.type_name(ty);
-            let mut error = Diagnostic::error(
-                next.ident.span,
-                format!("`{owner}` has no member `{name}`"),
-            );
+            let mut error =
+                Diagnostic::error(next.ident.span, format!("`{owner}` has no member `{name}`"));
             let names: Vec<&str> = match self.types.kind(ty) {
                 Kind::Struct(id) => self.structs[id].names.keys().map(|n| &**n).collect(),
                 Kind::Enum(id) => self.enums[id].values.iter().map(|(n, _)| &**n).collect(),
-                Kind::MemFlags => super::builtins::constants::MEMORY_FLAGS.iter().map(|(n, _)| *n).collect(),
+                Kind::MemFlags => super::builtins::constants::MEMORY_FLAGS
+                    .iter()
+                    .map(|(n, _)| *n)
+                    .collect(),
                 _ => Vec::new(),
             };
             let mut names = names;

@@ -36,7 +36,10 @@ impl<'a> Checker<'a> {
                     Some(_) => {
                         let name = path.segments.last().map(|s| s.ident.name.to_string());
                         let name = name.unwrap_or_default();
-                        self.fail(Diagnostic::error(ty.span, format!("`{name}` is not a type")));
+                        self.fail(Diagnostic::error(
+                            ty.span,
+                            format!("`{name}` is not a type"),
+                        ));
                         poison
                     }
                 }
@@ -56,7 +59,10 @@ impl<'a> Checker<'a> {
             TypeExprKind::Reference(to) => {
                 let to = self.resolve(to);
                 if to.ty == Ty::VOID {
-                    self.fail(Diagnostic::error(ty.span, "there are no references to void"));
+                    self.fail(Diagnostic::error(
+                        ty.span,
+                        "there are no references to void",
+                    ));
                     return poison;
                 }
                 Qualified {
@@ -93,6 +99,13 @@ impl<'a> Checker<'a> {
                     ..inner_type
                 }
             }
+            TypeExprKind::Expansion(_) => {
+                self.fail(Diagnostic::error(
+                    ty.span,
+                    "a pack of types can only stand in a list",
+                ));
+                poison
+            }
             TypeExprKind::Function(..) => {
                 self.fail(
                     Diagnostic::error(ty.span, "Metal has no pointers to functions here")
@@ -110,7 +123,10 @@ impl<'a> Checker<'a> {
             return poison;
         }
         if target.is_reference {
-            self.fail(Diagnostic::error(span, "there are no pointers to references"));
+            self.fail(Diagnostic::error(
+                span,
+                "there are no pointers to references",
+            ));
             return poison;
         }
         let Some(space) = target.space else {
@@ -143,7 +159,14 @@ impl<'a> Checker<'a> {
             let name = self.type_name(element.ty);
             self.fail(Diagnostic::error(
                 span,
-                format!("there are no arrays of `{name}`{}", if element.is_reference { " references" } else { "" }),
+                format!(
+                    "there are no arrays of `{name}`{}",
+                    if element.is_reference {
+                        " references"
+                    } else {
+                        ""
+                    }
+                ),
             ));
             return poison;
         }
@@ -157,7 +180,9 @@ impl<'a> Checker<'a> {
             return poison;
         };
         let size = self.size_of(element.ty).max(1);
-        let fits = |count: i64| u64::try_from(count).is_ok_and(|n| n.saturating_mul(size) <= Self::SIZE_LIMIT);
+        let fits = |count: i64| {
+            u64::try_from(count).is_ok_and(|n| n.saturating_mul(size) <= Self::SIZE_LIMIT)
+        };
         if count <= 0 || !fits(count) {
             let message = if count <= 0 {
                 format!("an array cannot have {count} elements")

@@ -141,7 +141,10 @@ impl TypeTable {
 
     /// What a type is.
     pub fn kind(&self, ty: Ty) -> Kind {
-        self.kinds.get(ty.0 as usize).copied().unwrap_or(Kind::Error)
+        self.kinds
+            .get(ty.0 as usize)
+            .copied()
+            .unwrap_or(Kind::Error)
     }
 
     /// The vector of this many scalars, or the scalar itself for one.
@@ -234,10 +237,7 @@ fn leading_scalar(name: &str) -> Option<(Scalar, &str)> {
 
 /// The type of a name of the `metal` namespace that takes no arguments.
 pub(super) fn library_type(table: &mut TypeTable, name: &str) -> Option<Ty> {
-    let digit = |c: Option<&u8>| {
-        c.filter(|c| (b'2'..=b'4').contains(c))
-            .map(|c| c - b'0')
-    };
+    let digit = |c: Option<&u8>| c.filter(|c| (b'2'..=b'4').contains(c)).map(|c| c - b'0');
     match name {
         "mem_flags" => return Some(Ty::MEM_FLAGS),
         "memory_order" => return Some(Ty::MEMORY_ORDER),
