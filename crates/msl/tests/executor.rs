@@ -324,6 +324,30 @@ fn atomics_count_across_threadgroups() {
 }
 
 #[test]
+fn a_pointer_keeps_its_place_when_what_it_was_made_from_changes() {
+    // The addresses of `a` escape through the choice, so that it lives in memory; `b` does not.
+    let source = "kernel void k(device int* out, uint i [[thread_position_in_grid]]) {
+        int a[8], b[8];
+        for (int j = 0; j < 8; j++) { a[j] = 10 + j; b[j] = 20 + j; }
+        thread int* either = i % 2 == 0 ? a : a + 1;
+        int j = int(i % 4);
+        thread int* p = a + j;
+        thread int* q = b + j;
+        thread int* r = either;
+        j = 7;
+        either = a + 6;
+        out[i] = *p + 100 * *q + 10000 * *r + j * 1000000;
+    }";
+    let mut out = vec![0i32; 40];
+    run(source, &mut [], &mut out, [40, 1, 1], [40, 1, 1]).unwrap();
+    for (i, &got) in out.iter().enumerate() {
+        let (j, odd) = ((i % 4) as i32, (i % 2) as i32);
+        let want = 10 + j + 100 * (20 + j) + 10000 * (10 + odd) + 7_000_000;
+        assert_eq!(got, want, "thread {i}");
+    }
+}
+
+#[test]
 fn an_access_out_of_bounds_names_kernel_place_thread_and_index() {
     let source = "kernel void k(device float* out, device const float* x, uint i [[thread_position_in_grid]]) {
         out[i] = x[i + 1];

@@ -762,8 +762,16 @@ impl<'a> Flattener<'a> {
     /// A pointer that goes on meaning the same when variables change.
     fn keep(&mut self, leaf: &Leaf) -> Result<Leaf> {
         let mut leaf = leaf.clone();
-        if let Leaf::Variables(variables) = &mut leaf {
-            for (reg, _) in &mut variables.terms {
+        let made_from: Vec<&mut Reg> = match &mut leaf {
+            Leaf::Register(reg) => vec![reg],
+            Leaf::Address(address) => {
+                let index = address.index.as_mut().map(|(reg, _)| reg);
+                address.pointer.as_mut().into_iter().chain(index).collect()
+            }
+            Leaf::Variables(variables) => variables.terms.iter_mut().map(|(reg, _)| reg).collect(),
+        };
+        for reg in made_from {
+            if self.flat.is_variable[*reg as usize] {
                 *reg = self.compute(Compute::Copy, self.kind(*reg), vec![*reg])?;
             }
         }
