@@ -63,8 +63,6 @@ pub fn run(arguments: &Arguments) -> Result<ExitCode, String> {
             }
         ));
     }
-    let text = std::fs::read_to_string(&arguments.file)
-        .map_err(|e| format!("cannot read {shown}: {e}"))?;
     let device = open(arguments.device.as_deref())?;
     let interrupt = device.interrupt_handle();
     ctrlc::set_handler(move || interrupt.interrupt())
@@ -87,6 +85,12 @@ pub fn run(arguments: &Arguments) -> Result<ExitCode, String> {
     let (grid, threadgroup) = (size(&arguments.grid)?, size(&arguments.threadgroup)?);
 
     let mut registry = KernelRegistry::new();
+    let text = compilation
+        .sources
+        .files()
+        .find(|source| source.name() == shown)
+        .ok_or_else(|| format!("{shown} was compiled under another name"))?
+        .text();
     registry.register_source(&arguments.kernel, text);
     let pipeline = registry
         .get_pipeline(&arguments.kernel, device.metal_device())

@@ -82,6 +82,8 @@ pub fn analyze(flat: &Flat) -> Uniformity {
         changed: true,
     };
     analysis.survey(&flat.body, 0);
+    analysis.groups.sort_unstable();
+    analysis.groups.dedup();
     let homes: Vec<usize> = (0..flat.kinds.len())
         .map(|reg| analysis.home(reg))
         .collect();
@@ -257,8 +259,6 @@ impl Analysis<'_> {
                 _ => {}
             }
         }
-        self.groups.sort_unstable();
-        self.groups.dedup();
     }
 
     fn refer(&mut self, reg: Reg, reference: Reference) {

@@ -83,8 +83,6 @@ impl<'a> Checker<'a> {
                 });
             }
         }
-        let mut names: Vec<&Name> = Vec::new();
-        let _ = &mut names;
         let max_threads = ast
             .attributes
             .iter()

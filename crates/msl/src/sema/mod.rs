@@ -314,7 +314,7 @@ impl<'a> Checker<'a> {
         }
     }
 
-    /// The result type as a list of instance names.
+    /// A name made from text.
     fn name_of(text: impl AsRef<str>) -> Name {
         Name::from(text.as_ref())
     }

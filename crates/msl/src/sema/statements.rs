@@ -1,7 +1,6 @@
 //! Statements.
 
 use super::Checker;
-use super::constant::Constant;
 use super::context::{Breakable, ResultType};
 use super::operand::{Lvalue, Operand};
 use super::scope::Entity;
@@ -543,14 +542,13 @@ impl<'a> Checker<'a> {
             path: Vec::new(),
             ty: ir_type,
         };
-        let known: Option<Constant> = None;
         Entity::Local(Lvalue {
             place,
             ty: declared.ty,
             space: AddressSpace::Threadgroup,
             is_const: declared.is_const,
             swizzle: None,
-            known,
+            known: None,
             is_temporary: false,
         })
     }
