@@ -252,6 +252,112 @@ pub enum MlxError {
         message: String,
     },
 
+    /// Shapes that an op cannot take.
+    #[error("{operation}: {message}")]
+    ShapeMismatch {
+        /// The op.
+        operation: &'static str,
+        /// Which shapes, and what they should be.
+        message: String,
+    },
+
+    /// An axis that a tensor does not have.
+    #[error(
+        "{operation}: there is no axis {axis} in {shape:?}; axes go from {} to {}",
+        -(.shape.len() as isize), .shape.len() as isize - 1
+    )]
+    AxisOutOfRange {
+        /// The op.
+        operation: &'static str,
+        /// The axis asked for.
+        axis: isize,
+        /// The tensor's shape.
+        shape: Vec<usize>,
+    },
+
+    /// A dtype that an op does not take.
+    #[error("{operation}: {argument} is {found}; it must be {expected}")]
+    UnsupportedDType {
+        /// The op.
+        operation: &'static str,
+        /// Its argument.
+        argument: &'static str,
+        /// The dtype it takes.
+        expected: DType,
+        /// The dtype given.
+        found: DType,
+    },
+
+    /// An index that lies outside.
+    #[error(
+        "{operation}: {argument}[{position}] is {index}; it must be less than {length}, the number \
+         of classes"
+    )]
+    IndexOutOfRange {
+        /// The op.
+        operation: &'static str,
+        /// The argument with the index.
+        argument: &'static str,
+        /// Where the index is in it.
+        position: usize,
+        /// The index.
+        index: u64,
+        /// What it must be less than.
+        length: usize,
+    },
+
+    /// Tensors of different streams in one op.
+    #[error(
+        "{operation}: the operands are on different streams ({left} and {right}); make both with \
+         one Stream"
+    )]
+    StreamMismatch {
+        /// The op.
+        operation: &'static str,
+        /// The device of the left operand.
+        left: String,
+        /// The device of the right operand.
+        right: String,
+    },
+
+    /// A tensor too large for the 32 bits in which kernels count.
+    #[error("{operation}: {message}; kernels count in 32 bits and up to 8 dimensions")]
+    TooLarge {
+        /// The op.
+        operation: &'static str,
+        /// What is too large.
+        message: String,
+    },
+
+    /// One element is needed.
+    #[error("{operation}: a tensor of shape {shape:?} is not one number; reduce it first")]
+    NotScalar {
+        /// What was called.
+        operation: &'static str,
+        /// The tensor's shape.
+        shape: Vec<usize>,
+    },
+
+    /// Gradients of a tensor that was made from no variable.
+    #[error(
+        "{operation}: the tensor was not made from a variable; call variable() on what gradients \
+         are wanted for"
+    )]
+    NoHistory {
+        /// What was called.
+        operation: &'static str,
+    },
+
+    /// A gradient that cannot be differentiated.
+    #[error(
+        "the gradient of {operation} is made by a kernel of its own and cannot be differentiated \
+         again"
+    )]
+    NoSecondGradient {
+        /// The op.
+        operation: &'static str,
+    },
+
     /// A run was ended by [`InterruptHandle::interrupt`](crate::device::InterruptHandle::interrupt).
     #[error("kernel `{kernel}` was interrupted")]
     Interrupted {

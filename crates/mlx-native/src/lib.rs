@@ -38,6 +38,7 @@
 //! # Ok::<(), mlx_native::MlxError>(())
 //! ```
 
+pub mod autograd;
 mod backend;
 pub mod buffer;
 pub mod device;
@@ -47,11 +48,14 @@ pub mod error;
 pub mod kernel_registry;
 pub mod metal;
 pub mod ops;
+pub mod optim;
 pub mod pipeline;
 mod queue;
 mod sync;
+pub mod tensor;
 #[cfg(test)]
 mod testing;
+pub mod verify;
 
 pub use buffer::MlxBuffer;
 pub use device::{DeviceKind, MlxDevice};
@@ -61,3 +65,4 @@ pub use error::{MlxError, Result};
 pub use kernel_registry::KernelRegistry;
 pub use metal::{DeviceRef, MTLSize};
 pub use pipeline::Pipeline;
+pub use tensor::{Stream, Tensor};

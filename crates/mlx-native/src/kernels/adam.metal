@@ -7,6 +7,9 @@ struct Adam {
     float learning_rate;
     float beta1;
     float beta2;
+    // 1 - beta, rounded once: of beta near 1 a subtraction here would leave few digits.
+    float rest1;
+    float rest2;
     float epsilon;
     // 1 - beta^t, which undo the bias of moments that start at zero.
     float correction1;
@@ -21,8 +24,8 @@ kernel void adam_f32(device float* parameter [[buffer(0)]],
                      uint i [[thread_position_in_grid]]) {
     if (i < p.n) {
         float g = gradient[i];
-        float m = p.beta1 * first_moment[i] + (1.0f - p.beta1) * g;
-        float v = p.beta2 * second_moment[i] + (1.0f - p.beta2) * g * g;
+        float m = p.beta1 * first_moment[i] + p.rest1 * g;
+        float v = p.beta2 * second_moment[i] + p.rest2 * g * g;
         first_moment[i] = m;
         second_moment[i] = v;
         float step = p.learning_rate * (m / p.correction1);

@@ -1,4 +1,4 @@
-// Functions of two elements, with broadcasting.
+// Functions of two elements.
 //
 // Each op adds one line: BINARY(name, y as an expression of a and b).
 #include <metal_stdlib>
@@ -9,6 +9,8 @@ using namespace metal;
 struct Broadcast {
     uint n;
     uint rank;
+    int a_offset;
+    int b_offset;
     uint shape[8];
     int a_stride[8];
     int b_stride[8];
@@ -33,8 +35,8 @@ struct Broadcast {
                                      uint i [[thread_position_in_grid]]) {                         \
         if (i < p.n) {                                                                             \
             uint rest = i;                                                                         \
-            int a_at = 0;                                                                          \
-            int b_at = 0;                                                                          \
+            int a_at = p.a_offset;                                                                 \
+            int b_at = p.b_offset;                                                                 \
             for (uint d = p.rank; d > 0; d--) {                                                    \
                 int at = int(rest % p.shape[d - 1]);                                               \
                 rest /= p.shape[d - 1];                                                            \
@@ -46,4 +48,3 @@ struct Broadcast {
             output[i] = FORWARD;                                                                   \
         }                                                                                          \
     }
-

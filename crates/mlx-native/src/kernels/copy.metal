@@ -1,4 +1,4 @@
-// A view, copied into row-major order.
+// Copies between a view and row-major order, and filling with a number.
 #include <metal_stdlib>
 using namespace metal;
 
@@ -11,18 +11,32 @@ struct View {
     int stride[8];
 };
 
+inline int element_of(constant View& view, uint i) {
+    int at = view.offset;
+    for (uint d = view.rank; d > 0; d--) {
+        at += int(i % view.shape[d - 1]) * view.stride[d - 1];
+        i /= view.shape[d - 1];
+    }
+    return at;
+}
+
+// output[i] = input[view(i)]
 kernel void copy_view_f32(device const float* input [[buffer(0)]],
                           device float* output [[buffer(1)]],
-                          constant View& p [[buffer(2)]],
+                          constant View& view [[buffer(2)]],
                           uint i [[thread_position_in_grid]]) {
-    if (i < p.n) {
-        uint rest = i;
-        int at = p.offset;
-        for (uint d = p.rank; d > 0; d--) {
-            at += int(rest % p.shape[d - 1]) * p.stride[d - 1];
-            rest /= p.shape[d - 1];
-        }
-        output[i] = input[at];
+    if (i < view.n) {
+        output[i] = input[element_of(view, i)];
+    }
+}
+
+// output[view(i)] = input[i]; the view has no two elements in one place.
+kernel void copy_into_view_f32(device const float* input [[buffer(0)]],
+                               device float* output [[buffer(1)]],
+                               constant View& view [[buffer(2)]],
+                               uint i [[thread_position_in_grid]]) {
+    if (i < view.n) {
+        output[element_of(view, i)] = input[i];
     }
 }
 

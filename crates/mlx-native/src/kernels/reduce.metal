@@ -9,7 +9,8 @@ struct Reduction {
     uint outer;
     uint length;
     uint inner;
-    float scale;
+    // What a sum is divided by: 1, or the number of elements for a mean.
+    float divisor;
 };
 
 constant uint BLOCK = 128;
@@ -76,7 +77,7 @@ kernel void sum_rows_f32(device const float* input [[buffer(0)]],
     }
     total = threadgroup_sum(total + block, partial, lane, simdgroup, simdgroups);
     if (index == 0) {
-        output[row] = total * p.scale;
+        output[row] = total / p.divisor;
     }
 }
 
@@ -95,19 +96,7 @@ kernel void sum_columns_f32(device const float* input [[buffer(0)]],
             }
             total += block;
         }
-        output[i] = total * p.scale;
-    }
-}
-
-// dx of a sum or mean: dy, repeated along the reduced dimension.
-kernel void sum_backward_f32(device const float* output_gradient [[buffer(0)]],
-                             device float* input_gradient [[buffer(1)]],
-                             constant Reduction& p [[buffer(2)]],
-                             uint i [[thread_position_in_grid]]) {
-    if (i < p.outer * p.length * p.inner) {
-        uint column = i % p.inner;
-        uint row = i / (p.length * p.inner);
-        input_gradient[i] = output_gradient[row * p.inner + column] * p.scale;
+        output[i] = total / p.divisor;
     }
 }
 

@@ -1,7 +1,7 @@
 // Functions of one element. `params` is the number of elements.
 //
-// Each op adds one line, UNARY_FROM_INPUT or UNARY_FROM_OUTPUT: its name, y as an expression of x,
-// and dx as an expression of dy and of what the backward pass keeps, x or y.
+// Each op adds one line, UNARY: its name, what the backward pass keeps (x or y), y as an expression of
+// x, and dx as an expression of dy and what is kept.
 #include <metal_stdlib>
 using namespace metal;
 
@@ -29,11 +29,6 @@ using namespace metal;
         }                                                                                          \
     }
 
-#define UNARY_FROM_INPUT(NAME, FORWARD, BACKWARD)                                                  \
+#define UNARY(NAME, KEPT, FORWARD, BACKWARD)                                                       \
     UNARY_FORWARD(NAME, FORWARD)                                                                   \
-    UNARY_BACKWARD(NAME, x, BACKWARD)
-
-#define UNARY_FROM_OUTPUT(NAME, FORWARD, BACKWARD)                                                 \
-    UNARY_FORWARD(NAME, FORWARD)                                                                   \
-    UNARY_BACKWARD(NAME, y, BACKWARD)
-
+    UNARY_BACKWARD(NAME, KEPT, BACKWARD)

@@ -1,0 +1,145 @@
+//! What all ops share: checks of their arguments, grids, and the way into an encoder.
+
+use bytemuck::NoUninit;
+
+use crate::buffer::MlxBuffer;
+use crate::dtypes::DType;
+use crate::encoder::{CommandEncoder, KernelArgument};
+use crate::error::{MlxError, Result};
+use crate::kernel_registry::KernelRegistry;
+use crate::metal::{DeviceRef, MTLSize};
+use crate::pipeline::limits;
+
+/// Where a dispatch goes.
+pub(crate) struct Target<'a> {
+    pub encoder: &'a mut CommandEncoder,
+    pub registry: &'a mut KernelRegistry,
+    pub device: &'a DeviceRef,
+}
+
+impl Target<'_> {
+    /// Encodes a kernel with its buffers at 0, 1, ... and its parameters after them.
+    pub fn dispatch(
+        &mut self,
+        kernel: &str,
+        buffers: &[&MlxBuffer],
+        params: KernelArgument<'_>,
+        grid: Grid,
+    ) -> Result<()> {
+        let pipeline = self.registry.get_pipeline(kernel, self.device)?;
+        let mut bindings = Vec::with_capacity(buffers.len() + 1);
+        bindings.extend((0..).zip(buffers.iter().map(|&b| KernelArgument::Buffer(b))));
+        bindings.push((buffers.len() as u64, params));
+        self.encoder
+            .encode_with(pipeline, &bindings, &[], grid.threads, grid.group);
+        Ok(())
+    }
+}
+
+/// A grid and its threadgroups.
+#[derive(Clone, Copy, Debug)]
+pub(crate) struct Grid {
+    pub threads: MTLSize,
+    pub group: MTLSize,
+}
+
+impl Grid {
+    /// A thread for each of `count` elements.
+    pub fn line(count: u64) -> Self {
+        Self {
+            threads: MTLSize::new(count, 1, 1),
+            group: MTLSize::new(count.clamp(1, 256), 1, 1),
+        }
+    }
+
+    /// A threadgroup for each of `rows` rows of `length` elements.
+    pub fn rows(rows: u64, length: u64) -> Self {
+        let threads = length.next_multiple_of(32).clamp(32, 256);
+        Self {
+            threads: MTLSize::new(rows.saturating_mul(threads), 1, 1),
+            group: MTLSize::new(threads, 1, 1),
+        }
+    }
+}
+
+/// Checks the arguments of a kernel. Everything wrong is an [`MlxError::InvalidArgument`] that
+/// starts with the kernel's name.
+#[derive(Clone, Copy)]
+pub(crate) struct Check {
+    pub kernel: &'static str,
+}
+
+impl Check {
+    pub fn invalid<T>(self, message: impl std::fmt::Display) -> Result<T> {
+        Err(MlxError::InvalidArgument(format!(
+            "{}: {message}",
+            self.kernel
+        )))
+    }
+
+    /// The count that the elements of all buffers must have: at least one, the same in each, all of
+    /// them f32, and `params` large enough to hold it.
+    pub fn elementwise(self, buffers: &[(&str, &MlxBuffer)], params: &MlxBuffer) -> Result<u64> {
+        let counts = || buffers.iter().map(|&(name, b)| (name, b.element_count()));
+        let count = counts().next().map_or(0, |(_, count)| count);
+        if count == 0 {
+            return self.invalid("there are no elements; it takes at least one");
+        }
+        if counts().any(|(_, other)| other != count) {
+            let found: Vec<_> = counts().map(|(name, n)| format!("{name} {n}")).collect();
+            return self.invalid(format!(
+                "element counts differ: {}; they must be equal",
+                found.join(", ")
+            ));
+        }
+        for &(name, buffer) in buffers {
+            self.dtype(name, buffer, DType::F32)?;
+        }
+        if params.byte_len() < 4 {
+            return self.invalid(format!(
+                "params has {} bytes; it holds the element count as one u32, so at least 4",
+                params.byte_len()
+            ));
+        }
+        self.count(&[count])
+    }
+
+    /// A buffer of this dtype with at least this many elements.
+    pub fn buffer(self, name: &str, buffer: &MlxBuffer, dtype: DType, count: u64) -> Result<()> {
+        self.dtype(name, buffer, dtype)?;
+        if (buffer.element_count() as u64) < count {
+            return self.invalid(format!(
+                "{name} has {} elements; its parameters ask for {count}",
+                buffer.element_count()
+            ));
+        }
+        Ok(())
+    }
+
+    /// The product of dimensions, if the kernel can count that far.
+    pub fn count(self, dimensions: &[usize]) -> Result<u64> {
+        let mut product = 1u64;
+        for &dimension in dimensions {
+            product = product.saturating_mul(dimension as u64);
+        }
+        if product > limits::GRID {
+            return self.invalid(format!(
+                "there are {product} elements; it counts them as one u32, so at most {}",
+                limits::GRID
+            ));
+        }
+        Ok(product)
+    }
+
+    fn dtype(self, name: &str, buffer: &MlxBuffer, dtype: DType) -> Result<()> {
+        if buffer.dtype() == dtype {
+            return Ok(());
+        }
+        self.invalid(format!("{name} is {}; it must be {dtype}", buffer.dtype()))
+    }
+}
+
+/// The bytes of a plain value of parameters.
+pub(crate) fn params<T: NoUninit>(value: &T) -> KernelArgument<'_> {
+    KernelArgument::value(value)
+}

@@ -1,0 +1,269 @@
+//! Reductions along axes.
+
+use super::Tensor;
+use crate::dtypes::DType;
+use crate::error::Result;
+use crate::ops::reduce::{self, Reduction};
+
+/// A tensor brought into the form that the kernels reduce.
+struct Prepared {
+    /// Contiguous, of shape [outer, length, inner] as far as kernels are concerned.
+    input: Tensor,
+    reduction: Reduction,
+    /// The order in which `input` has the dimensions.
+    order: Vec<isize>,
+    /// The dimensions that are reduced.
+    reduced: Vec<usize>,
+}
+
+impl Prepared {
+    /// Divides sums by `divisor`.
+    fn new(
+        operation: &'static str,
+        tensor: &Tensor,
+        reduced: Vec<usize>,
+        divisor: f32,
+    ) -> Result<Self> {
+        let rank = tensor.rank();
+        let is_run = reduced.windows(2).all(|pair| pair[1] == pair[0] + 1);
+        let order: Vec<usize> = if is_run {
+            (0..rank).collect()
+        } else {
+            let kept = (0..rank).filter(|d| !reduced.contains(d));
+            kept.chain(reduced.iter().copied()).collect()
+        };
+        let order: Vec<isize> = order.into_iter().map(|d| d as isize).collect();
+        let input = tensor.detach().permute(&order)?.contiguous()?;
+        let start = match is_run {
+            true => reduced.first().copied().unwrap_or(rank),
+            false => rank - reduced.len(),
+        };
+        let end = start + reduced.len();
+        let shape = input.shape();
+        let product =
+            |range: &[usize]| super::layout::count(operation, range.iter().product::<usize>());
+        let reduction = Reduction {
+            outer: product(&shape[..start])?,
+            length: product(&shape[start..end])?,
+            inner: product(&shape[end..])?,
+            divisor,
+        };
+        Ok(Self {
+            input,
+            reduction,
+            order,
+            reduced,
+        })
+    }
+
+    /// The shape with reduced dimensions of length 1, or without them.
+    fn result_shape(&self, shape: &[usize], keep_dims: bool) -> Vec<usize> {
+        let dimensions = shape.iter().enumerate();
+        dimensions
+            .filter_map(|(d, &length)| match self.reduced.contains(&d) {
+                false => Some(length),
+                true => keep_dims.then_some(1),
+            })
+            .collect()
+    }
+}
+
+impl Tensor {
+    /// The sum along axes, which then are gone or, with `keep_dims`, of length 1. Negative axes
+    /// count from the last; the sum of no elements is 0.
+    ///
+    /// `dx = dy`, repeated
+    ///
+    /// # Errors
+    ///
+    /// If there is no such axis or one is named twice, or the tensor is not f32.
+    ///
+    /// ```
+    /// use mlx_native::{MlxDevice, Stream, Tensor};
+    /// let stream = Stream::new(&MlxDevice::new()?)?;
+    /// let x = Tensor::from_slice(&stream, &[1.0f32, 2.0, 3.0, 4.0], [2, 2])?;
+    /// assert_eq!(x.sum([0], false)?.to_vec::<f32>()?, [4.0, 6.0]);
+    /// assert_eq!(x.sum([1], true)?.shape(), [2, 1]);
+    /// # Ok::<(), mlx_native::MlxError>(())
+    /// ```
+    pub fn sum(&self, axes: impl AsRef<[isize]>, keep_dims: bool) -> Result<Self> {
+        let reduced = self.axes("sum", axes.as_ref())?;
+        self.sum_or_mean("sum", reduced, keep_dims)
+    }
+
+    /// The sum of all elements, as a tensor without dimensions.
+    ///
+    /// # Errors
+    ///
+    /// As [`sum`](Self::sum).
+    pub fn sum_all(&self) -> Result<Self> {
+        self.sum_or_mean("sum", (0..self.rank()).collect(), false)
+    }
+
+    /// The mean along axes; see [`sum`](Self::sum). The mean of no elements is NaN.
+    ///
+    /// `dx = dy / count`, repeated
+    ///
+    /// # Errors
+    ///
+    /// As [`sum`](Self::sum).
+    ///
+    /// ```
+    /// use mlx_native::{MlxDevice, Stream, Tensor};
+    /// let stream = Stream::new(&MlxDevice::new()?)?;
+    /// let x = Tensor::from_slice(&stream, &[1.0f32, 2.0, 3.0, 4.0], [2, 2])?;
+    /// assert_eq!(x.mean([-1], false)?.to_vec::<f32>()?, [1.5, 3.5]);
+    /// # Ok::<(), mlx_native::MlxError>(())
+    /// ```
+    pub fn mean(&self, axes: impl AsRef<[isize]>, keep_dims: bool) -> Result<Self> {
+        let reduced = self.axes("mean", axes.as_ref())?;
+        self.sum_or_mean("mean", reduced, keep_dims)
+    }
+
+    /// The mean of all elements, as a tensor without dimensions.
+    ///
+    /// # Errors
+    ///
+    /// As [`sum`](Self::sum).
+    pub fn mean_all(&self) -> Result<Self> {
+        self.sum_or_mean("mean", (0..self.rank()).collect(), false)
+    }
+
+    /// The largest element along axes, NaN if any is; see [`sum`](Self::sum). Elements that tie for
+    /// it share the gradient equally.
+    ///
+    /// # Errors
+    ///
+    /// As [`sum`](Self::sum), and if there are no elements along the axes.
+    ///
+    /// ```
+    /// use mlx_native::{MlxDevice, Stream, Tensor};
+    /// let stream = Stream::new(&MlxDevice::new()?)?;
+    /// let x = Tensor::from_slice(&stream, &[1.0f32, 2.0, 3.0, 3.0], [2, 2])?.variable();
+    /// let y = x.max([1], false)?;
+    /// assert_eq!(y.to_vec::<f32>()?, [2.0, 3.0]);
+    /// let gradients = y.sum_all()?.backward()?;
+    /// assert_eq!(gradients.get(&x).unwrap().to_vec::<f32>()?, [0.0, 1.0, 0.5, 0.5]);
+    /// # Ok::<(), mlx_native::MlxError>(())
+    /// ```
+    pub fn max(&self, axes: impl AsRef<[isize]>, keep_dims: bool) -> Result<Self> {
+        self.expect_dtype("max", "input", DType::F32)?;
+        let reduced = self.axes("max", axes.as_ref())?;
+        let prepared = Prepared::new("max", self, reduced, 1.0)?;
+        let shape = prepared.result_shape(self.shape(), keep_dims);
+        let output = self.empty_like(&shape)?;
+        if output.element_count() == 0 {
+            return output.record("max", &[self], {
+                let shape = self.shape().to_vec();
+                move |dy| Ok(vec![Some(dy.empty_like(&shape)?)])
+            });
+        }
+        let Prepared {
+            input,
+            reduction,
+            order,
+            ..
+        } = prepared;
+        if reduction.length == 0 {
+            return Self::shape_error(
+                "max",
+                format!(
+                    "there is no largest of no elements: an axis of {:?} that is reduced is empty",
+                    self.shape()
+                ),
+            );
+        }
+        self.stream.record(|encoder, registry, device| {
+            let (input, output) = (input.buffer(), output.buffer());
+            reduce::dispatch_max_f32(encoder, registry, device, input, output, &reduction)
+        })?;
+        let y = output.clone();
+        output.record("max", &[self], move |dy| {
+            let dy = dy.for_fused_rule("max")?.contiguous()?;
+            let dx = dy.empty_like(input.shape())?;
+            dy.stream.record(|encoder, registry, device| {
+                reduce::dispatch_max_backward_f32(
+                    encoder,
+                    registry,
+                    device,
+                    input.buffer(),
+                    y.buffer(),
+                    dy.buffer(),
+                    dx.buffer(),
+                    &reduction,
+                )
+            })?;
+            let mut inverse = vec![0; order.len()];
+            for (place, &d) in order.iter().enumerate() {
+                inverse[d as usize] = place as isize;
+            }
+            Ok(vec![Some(dx.permute(inverse)?)])
+        })
+    }
+
+    fn sum_or_mean(
+        &self,
+        operation: &'static str,
+        reduced: Vec<usize>,
+        keep_dims: bool,
+    ) -> Result<Self> {
+        self.expect_dtype(operation, "input", DType::F32)?;
+        let length: usize = reduced.iter().map(|&d| self.shape()[d]).product();
+        let divisor = if operation == "mean" {
+            length as f32
+        } else {
+            1.0
+        };
+        let prepared = Prepared::new(operation, self, reduced, divisor)?;
+        let shape = prepared.result_shape(self.shape(), keep_dims);
+        let output = if prepared.input.element_count() > 0 {
+            let output = self.empty_like(&shape)?;
+            self.stream.record(|encoder, registry, device| {
+                let (input, output) = (prepared.input.buffer(), output.buffer());
+                let reduction = &prepared.reduction;
+                reduce::dispatch_sum_f32(encoder, registry, device, input, output, reduction)
+            })?;
+            output
+        } else {
+            let nothing = if operation == "mean" { f32::NAN } else { 0.0 };
+            Self::full(&self.stream, nothing, &shape)?
+        };
+        let kept = prepared.result_shape(self.shape(), true);
+        let original = self.shape().to_vec();
+        output.record(operation, &[self], move |dy| {
+            let share = match divisor == 1.0 {
+                true => dy.clone(),
+                false => dy.div(&Self::scalar(dy.stream(), divisor)?)?,
+            };
+            Ok(vec![Some(share.reshape(&kept)?.broadcast_to(&original)?)])
+        })
+    }
+
+    /// The gradient of a broadcast: the sum over the places that an element was repeated to.
+    pub(super) fn sum_to(&self, shape: &[usize]) -> Result<Self> {
+        if self.shape() == shape {
+            return Ok(self.clone());
+        }
+        let added = self.rank() - shape.len();
+        let repeated = |d: &usize| *d < added || (shape[d - added] == 1 && self.shape()[*d] != 1);
+        let reduced = (0..self.rank()).filter(repeated).collect();
+        self.sum_or_mean("sum", reduced, false)?.reshape(shape)
+    }
+
+    /// The dimensions that axes name, in order.
+    fn axes(&self, operation: &'static str, axes: &[isize]) -> Result<Vec<usize>> {
+        let mut dimensions = Vec::with_capacity(axes.len());
+        for &axis in axes {
+            let dimension = self.axis(operation, axis)?;
+            if dimensions.contains(&dimension) {
+                return Self::shape_error(
+                    operation,
+                    format!("axis {axis} is named twice in {axes:?}"),
+                );
+            }
+            dimensions.push(dimension);
+        }
+        dimensions.sort_unstable();
+        Ok(dimensions)
+    }
+}

@@ -1,0 +1,155 @@
+//! Streams: the work of tensors on one device, in order.
+
+use std::sync::{Arc, Mutex};
+
+use crate::buffer::MlxBuffer;
+use crate::device::MlxDevice;
+use crate::dtypes::DType;
+use crate::encoder::CommandEncoder;
+use crate::error::{MlxError, Result};
+use crate::kernel_registry::KernelRegistry;
+use crate::metal::DeviceRef;
+use crate::sync::lock;
+
+/// Dispatches that are recorded before they are committed, so that a GPU is kept busy while the
+/// host records the next ones.
+const BATCH: usize = 64;
+
+/// A device with the kernels and the recorded work of its tensors. Clones are the same stream.
+///
+/// Ops on tensors record work and return at once. It is committed a batch at a time, and when the
+/// host reads a tensor.
+///
+/// ```
+/// use mlx_native::{MlxDevice, Stream, Tensor};
+///
+/// let stream = Stream::new(&MlxDevice::new()?)?;
+/// let x = Tensor::from_slice(&stream, &[1.0f32, 4.0], [2])?;
+/// assert_eq!(x.sqrt()?.to_vec::<f32>()?, [1.0, 2.0]);
+/// # Ok::<(), mlx_native::MlxError>(())
+/// ```
+#[derive(Clone)]
+pub struct Stream {
+    shared: Arc<Shared>,
+}
+
+struct Shared {
+    device: MlxDevice,
+    work: Mutex<Work>,
+}
+
+struct Work {
+    encoder: CommandEncoder,
+    registry: KernelRegistry,
+    recorded: usize,
+}
+
+impl Stream {
+    /// A stream of work on a device.
+    ///
+    /// # Errors
+    ///
+    /// If the device cannot make a command encoder.
+    pub fn new(device: &MlxDevice) -> Result<Self> {
+        let work = Work {
+            encoder: device.command_encoder()?,
+            registry: KernelRegistry::new(),
+            recorded: 0,
+        };
+        Ok(Self {
+            shared: Arc::new(Shared {
+                device: device.clone(),
+                work: Mutex::new(work),
+            }),
+        })
+    }
+
+    /// The device.
+    pub fn device(&self) -> &MlxDevice {
+        &self.shared.device
+    }
+
+    /// Registers the text of a kernel in this stream's registry, in place of what had the name
+    /// before: a built-in kernel too.
+    pub fn register_source(&self, name: impl Into<String>, msl_source: impl Into<String>) {
+        lock(&self.shared.work)
+            .registry
+            .register_source(name, msl_source);
+    }
+
+    /// Commits recorded work without waiting for it.
+    ///
+    /// # Errors
+    ///
+    /// What was wrong with recorded work.
+    pub fn commit(&self) -> Result<()> {
+        lock(&self.shared.work).commit()
+    }
+
+    /// Commits recorded work and waits until the device has done it.
+    ///
+    /// # Errors
+    ///
+    /// What was wrong with recorded work, or went wrong on the device.
+    pub fn synchronize(&self) -> Result<()> {
+        let mut work = lock(&self.shared.work);
+        work.recorded = 0;
+        work.encoder.commit_and_wait()
+    }
+
+    /// Records work.
+    pub(crate) fn record(
+        &self,
+        dispatch: impl FnOnce(&mut CommandEncoder, &mut KernelRegistry, &DeviceRef) -> Result<()>,
+    ) -> Result<()> {
+        let mut work = lock(&self.shared.work);
+        let Work {
+            encoder, registry, ..
+        } = &mut *work;
+        dispatch(encoder, registry, self.shared.device.metal_device())?;
+        work.recorded += 1;
+        if work.recorded >= BATCH {
+            work.commit()?;
+        }
+        Ok(())
+    }
+
+    /// A buffer of zeroes for this shape.
+    pub(crate) fn allocate(&self, dtype: DType, shape: &[usize]) -> Result<MlxBuffer> {
+        // A kernel may be bound to a tensor without elements; it then has room for one.
+        let count = crate::buffer::element_count(dtype, shape)?.max(1);
+        self.device()
+            .alloc_buffer(count * dtype.size_of(), dtype, shape.to_vec())
+    }
+
+    pub(crate) fn is(&self, other: &Self) -> bool {
+        Arc::ptr_eq(&self.shared, &other.shared)
+    }
+
+    /// Both operands' stream, if it is one.
+    pub(crate) fn common(operation: &'static str, a: &Self, b: &Self) -> Result<()> {
+        if a.is(b) {
+            return Ok(());
+        }
+        Err(MlxError::StreamMismatch {
+            operation,
+            left: a.device().name().into(),
+            right: b.device().name().into(),
+        })
+    }
+}
+
+impl Work {
+    fn commit(&mut self) -> Result<()> {
+        self.recorded = 0;
+        self.encoder.commit()
+    }
+}
+
+impl std::fmt::Debug for Stream {
+    fn fmt(&self, f: &mut std::fmt::Formatter<'_>) -> std::fmt::Result {
+        f.debug_struct("Stream")
+            .field("device", &self.device().name())
+            .finish_non_exhaustive()
+    }
+}

@@ -1,0 +1,97 @@
+//! Every op is proven, natively and by kernel text alone; and a broken kernel is found.
+
+#![allow(clippy::unwrap_used)]
+
+use mlx_native::ops::{self, Op};
+use mlx_native::{DeviceKind, MlxDevice, Stream, verify};
+
+fn stream(native: bool) -> Stream {
+    let device = MlxDevice::open(DeviceKind::Cpu).unwrap();
+    device.set_native(native);
+    Stream::new(&device).unwrap()
+}
+
+fn proven(native: bool) {
+    let reports = verify::verify(&stream(native), &[], 0, |_| {}).unwrap();
+    assert_eq!(reports.len(), ops::table().count());
+    for report in reports {
+        assert!(report.is_proven(), "{}: {:#?}", report.op, report.failures);
+        assert!(report.comparisons > 0 && report.controls > 0);
+    }
+}
+
+#[test]
+fn every_op_is_proven_with_native_implementations() {
+    proven(true);
+}
+
+#[test]
+fn every_op_is_proven_by_kernel_text_alone() {
+    proven(false);
+}
+
+/// What a kernel stores, and how to break it.
+const STORES: [(&str, &str); 9] = [
+    ("output[i] = FORWARD", "output[i] = 1.001f * (FORWARD)"),
+    (
+        "input_gradient[i] = BACKWARD",
+        "input_gradient[i] = -(BACKWARD)",
+    ),
+    ("output[row] = best", "output[row] = x[0]"),
+    ("? share : 0.0f", "? output_gradient[i] : 0.0f"),
+    (
+        "(output_gradient[start + i] - total)",
+        "(output_gradient[start + i] + total)",
+    ),
+    (
+        "output_gradient[start + i] - exp(output[start + i]) * total",
+        "output_gradient[start + i]",
+    ),
+    ("? -loss_gradient[row]", "? loss_gradient[row]"),
+    (
+        "sum[i][j] = fma(x[i], y[j], sum[i][j])",
+        "sum[i][j] = fma(x[i], y[i], sum[i][j])",
+    ),
+    ("total / p.divisor", "total / (p.divisor + 0.01f)"),
+];
+
+/// Breaks one thing in the text of an op and says whether the proof fails.
+fn is_found(op: &'static Op, from: &str, to: &str) -> bool {
+    let stream = stream(false);
+    let broken = op.source.replace(from, to);
+    assert_ne!(broken, op.source);
+    for kernel in op.kernels {
+        stream.register_source(*kernel, broken.clone());
+    }
+    let reports = verify::verify(&stream, &[op.name], 0, |_| {}).unwrap();
+    !reports[0].is_proven()
+}
+
+#[test]
+fn a_broken_kernel_is_found() {
+    for (from, to) in STORES {
+        let mut uses = ops::table()
+            .filter(|op| op.source.contains(from))
+            .peekable();
+        assert!(uses.peek().is_some(), "no kernel has `{from}` any more");
+        for op in uses {
+            // The family's text is shared by ops that do not run this kernel.
+            let applies = match from {
+                "output[row] = best" | "? share : 0.0f" => op.name == "max",
+                "total / p.divisor" => op.name != "max",
+                "(output_gradient[start + i] - total)" => op.name == "softmax",
+                _ if from.contains("exp(output") => op.name == "log_softmax",
+                _ => true,
+            };
+            if applies {
+                assert!(is_found(op, from, to), "{}: `{to}` is not found", op.name);
+            }
+        }
+    }
+}
+
+#[test]
+fn an_unknown_op_is_an_error() {
+    let error = verify::verify(&stream(true), &["nonsense"], 0, |_| {}).unwrap_err();
+    assert!(error.to_string().contains("nonsense"));
+}
