@@ -3,8 +3,11 @@
 
 mod argument;
 mod check;
+mod files;
 mod npy;
+mod proof;
 mod run;
+mod train;
 
 use std::path::PathBuf;
 use std::process::ExitCode;
@@ -24,6 +27,28 @@ struct Cli {
 enum Command {
     /// List the devices that kernels can run on.
     Devices,
+    /// List the ops: what they compute, their gradients and their kernels.
+    Ops {
+        /// Print one JSON document.
+        #[arg(long)]
+        json: bool,
+    },
+    /// Prove that ops are right on this machine: forward against f64, backward against finite
+    /// differences, and every check against wrong numbers.
+    Verify {
+        /// The ops; all of them if none is named.
+        #[arg(value_name = "OP")]
+        ops: Vec<String>,
+        /// Where to run them: cpu, cuda or metal; the best there is if left out.
+        #[arg(long)]
+        device: Option<String>,
+        /// Run kernel texts only, no native implementations.
+        #[arg(long)]
+        kernels_only: bool,
+        /// Print one JSON document.
+        #[arg(long)]
+        json: bool,
+    },
     /// Compile Metal files: list their kernels and arguments, or what is wrong with them.
     Check {
         /// The files.
@@ -35,13 +60,27 @@ enum Command {
     },
     /// Run a kernel of a Metal file on .npy arrays.
     Run(run::Arguments),
+    /// Train a model.
+    Train(train::Arguments),
 }
 
 fn main() -> ExitCode {
     let result = match Cli::parse().command {
         Command::Devices => devices(),
+        Command::Ops { json } => Ok(proof::list(json)),
+        Command::Verify {
+            ops,
+            device,
+            kernels_only,
+            json,
+        } => open(device.as_deref()).and_then(|device| {
+            device.set_native(!kernels_only);
+            stop_on_ctrl_c(&device)?;
+            proof::verify(&ops, &device, json)
+        }),
         Command::Check { files, json } => check::check(&files, json),
         Command::Run(arguments) => run::run(&arguments),
+        Command::Train(arguments) => train::train(&arguments),
     };
     match result {
         Ok(status) => status,
@@ -60,4 +99,20 @@ fn devices() -> Result<ExitCode, String> {
         }
     }
     Ok(ExitCode::SUCCESS)
+}
+
+/// The device asked for, or the best there is.
+fn open(device: Option<&str>) -> Result<MlxDevice, String> {
+    let opened = match device {
+        Some(text) => text.parse().and_then(MlxDevice::open),
+        None => MlxDevice::new(),
+    };
+    opened.map_err(|error| error.to_string())
+}
+
+/// Ends the device's work when the user presses ctrl-c.
+fn stop_on_ctrl_c(device: &MlxDevice) -> Result<(), String> {
+    let interrupt = device.interrupt_handle();
+    ctrlc::set_handler(move || interrupt.interrupt())
+        .map_err(|error| format!("cannot watch for ctrl-c: {error}"))
 }

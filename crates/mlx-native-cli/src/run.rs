@@ -1,14 +1,13 @@
 //! `mlx-native run`: one dispatch of a kernel from a file, with .npy arrays in and out.
 
-use std::io::Write;
-use std::path::{Path, PathBuf};
+use std::path::PathBuf;
 use std::process::ExitCode;
 
 use mlx_native::error::Slot;
-use mlx_native::{DeviceKind, KernelArgument, KernelRegistry, MTLSize, MlxBuffer, MlxDevice};
+use mlx_native::{KernelArgument, KernelRegistry, MTLSize, MlxBuffer, MlxDevice};
 
 use crate::argument::{self, Spec};
-use crate::{check, npy};
+use crate::{check, files, npy};
 
 /// What is run.
 #[derive(clap::Args)]
@@ -63,15 +62,17 @@ pub fn run(arguments: &Arguments) -> Result<ExitCode, String> {
             }
         ));
     }
-    let device = open(arguments.device.as_deref())?;
-    let interrupt = device.interrupt_handle();
-    ctrlc::set_handler(move || interrupt.interrupt())
-        .map_err(|error| format!("cannot watch for ctrl-c: {error}"))?;
+    let device = crate::open(arguments.device.as_deref())?;
+    crate::stop_on_ctrl_c(&device)?;
 
     let mut bound = Vec::new();
     for text in &arguments.args {
         let (index, spec) = argument::indexed(text)?;
-        bound.push((index, bind(&device, argument::parse(spec)?)?));
+        let value = bind(&device, argument::parse(spec)?)?;
+        if let Bound::Buffer(_, Some(path)) = &value {
+            files::check(path)?;
+        }
+        bound.push((index, value));
     }
     let mut threadgroup_memory = Vec::new();
     for text in &arguments.threadgroup_memory {
@@ -85,13 +86,7 @@ pub fn run(arguments: &Arguments) -> Result<ExitCode, String> {
     let (grid, threadgroup) = (size(&arguments.grid)?, size(&arguments.threadgroup)?);
 
     let mut registry = KernelRegistry::new();
-    let text = compilation
-        .sources
-        .files()
-        .find(|source| source.name() == shown)
-        .ok_or_else(|| format!("{shown} was compiled under another name"))?
-        .text();
-    registry.register_source(&arguments.kernel, text);
+    registry.register_compilation(&arguments.kernel, compilation);
     let pipeline = registry
         .get_pipeline(&arguments.kernel, device.metal_device())
         .map_err(|error| error.to_string())?;
@@ -129,17 +124,6 @@ pub fn run(arguments: &Arguments) -> Result<ExitCode, String> {
     Ok(ExitCode::SUCCESS)
 }
 
-fn open(name: Option<&str>) -> Result<MlxDevice, String> {
-    let device = match name {
-        None => MlxDevice::new(),
-        Some(name) => {
-            let kind: DeviceKind = name.parse().map_err(|error| format!("{error}"))?;
-            MlxDevice::open(kind)
-        }
-    };
-    device.map_err(|error| error.to_string())
-}
-
 fn bind(device: &MlxDevice, spec: Spec) -> Result<Bound, String> {
     let (dtype, shape, bytes, output) = match spec {
         Spec::Scalars(bytes) => return Ok(Bound::Bytes(bytes)),
@@ -165,34 +149,18 @@ fn bind(device: &MlxDevice, spec: Spec) -> Result<Bound, String> {
     Ok(Bound::Buffer(buffer, output))
 }
 
-/// Writes every output beside its place first, and moves them there when all are complete.
+/// Writes every array that was to be saved.
 fn save(bound: &[(u64, Bound)]) -> Result<(), String> {
-    let mut ready = Vec::new();
+    let mut saved = Vec::new();
     for (_, value) in bound {
         let Bound::Buffer(buffer, Some(path)) = value else {
             continue;
         };
         let view = buffer.as_bytes().map_err(|error| error.to_string())?;
         let len = buffer.element_count() * buffer.dtype().size_of();
-        let file = npy::encode(
-            buffer.dtype(),
-            buffer.shape(),
-            view.get(..len).unwrap_or(&view),
-        )?;
-        let failed =
-            |error: &dyn std::fmt::Display| format!("cannot write {}: {error}", path.display());
-        let folder = path
-            .parent()
-            .filter(|p| !p.as_os_str().is_empty())
-            .unwrap_or(Path::new("."));
-        let mut temporary = tempfile::NamedTempFile::new_in(folder).map_err(|e| failed(&e))?;
-        temporary.write_all(&file).map_err(|e| failed(&e))?;
-        ready.push((temporary, path));
+        let contents = view.get(..len).unwrap_or(&view);
+        let file = npy::encode(buffer.dtype(), buffer.shape(), contents)?;
+        saved.push((path.clone(), file));
     }
-    for (temporary, path) in ready {
-        temporary
-            .persist(path)
-            .map_err(|e| format!("cannot write {}: {}", path.display(), e.error))?;
-    }
-    Ok(())
+    files::write(&saved)
 }

@@ -115,12 +115,37 @@ impl KernelRegistry {
             .texts
             .entry(Arc::clone(&text))
             .or_insert_with(|| Source::new(text));
+        let source = Arc::clone(source);
+        self.register(name.into(), source);
+    }
+
+    /// Registers a text that is compiled already, with whatever it includes; otherwise as
+    /// [`register_source`](Self::register_source). Messages of its kernels name its own files.
+    ///
+    /// ```
+    /// use mlx_native::{KernelRegistry, MlxDevice};
+    /// let text = "kernel void nothing(uint i [[thread_position_in_grid]]) {}";
+    /// let compilation = msl::compile("nothing.metal", text, &Default::default()).unwrap();
+    /// let mut registry = KernelRegistry::new();
+    /// registry.register_compilation("nothing", compilation);
+    /// registry.get_pipeline("nothing", MlxDevice::new()?.metal_device())?;
+    /// # Ok::<(), mlx_native::MlxError>(())
+    /// ```
+    pub fn register_compilation(&mut self, name: impl Into<String>, compilation: Compilation) {
+        let source = Source {
+            text: Arc::from(""),
+            compiled: OnceLock::from(Ok(compilation)),
+        };
+        self.register(name.into(), Arc::new(source));
+    }
+
+    fn register(&mut self, name: String, source: Arc<Source>) {
         let entry = Entry {
-            source: Arc::clone(source),
+            source,
             built_in: false,
             pipelines: Vec::new(),
         };
-        if self.entries.insert(name.into(), entry).is_some() {
+        if self.entries.insert(name, entry).is_some() {
             // Texts that no name stands for any more.
             self.texts.retain(|_, source| Arc::strong_count(source) > 1);
         }

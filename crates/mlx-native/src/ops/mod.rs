@@ -17,6 +17,7 @@ pub mod reduce;
 pub mod softmax;
 pub mod unary;
 
+use crate::dtypes::DType;
 use crate::kernel_registry::KernelRegistry;
 use proof::Proof;
 
@@ -36,6 +37,13 @@ pub struct Op {
     pub source: &'static str,
     /// What it is tested against.
     pub(crate) proof: Proof,
+}
+
+impl Op {
+    /// What its numbers may be.
+    pub fn dtypes(&self) -> &'static [DType] {
+        &[DType::F32]
+    }
 }
 
 /// All ops, in the order of their families.

@@ -2,11 +2,12 @@
 //! where a library or hand-written code is faster.
 //!
 //! One has the kernel's name and keeps its argument contract: the same buffers at the same indices,
-//! the same results (within the op's tolerance) for every grid the op dispatches. It is written in
-//! safe Rust: what it reads and writes comes as slices that do not overlap. To add one, write a
+//! the same results (within the op's tolerance) for every grid the op dispatches. What it reads and
+//! writes comes as slices that do not overlap. To add one, write a
 //! [`NativeKernel`] and put it into [`KERNELS`]; the op's tests run both.
 
 mod exp;
+mod matmul;
 
 use bytemuck::Pod;
 
@@ -16,7 +17,10 @@ use crate::error::{MlxError, Result};
 pub(crate) type NativeKernel = fn(&mut NativeArguments<'_>) -> Result<()>;
 
 /// The kernels that have one, by name.
-pub(super) const KERNELS: &[(&str, NativeKernel)] = &[("exp_backward_f32", exp::backward_f32)];
+pub(super) const KERNELS: &[(&str, NativeKernel)] = &[
+    ("exp_backward_f32", exp::backward_f32),
+    ("matmul_f32", matmul::matmul_f32),
+];
 
 /// The native implementation of a built-in kernel.
 pub(super) fn find(name: &str) -> Option<NativeKernel> {
