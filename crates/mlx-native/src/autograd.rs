@@ -1,6 +1,6 @@
 //! Gradients: the history of tensors, and the walk back through it.
 //!
-//! An op whose inputs are tracked gives its output a [`Node`], which holds the nodes of the inputs
+//! An op whose inputs are tracked gives its output a node, which holds the nodes of the inputs
 //! and the rule that turns the gradient of the output into theirs. Nodes are numbered as they are
 //! made, so a node's inputs have smaller numbers: going from large to small visits each one after
 //! all that depends on it. Rules are made of tensor ops, and so have a history themselves if

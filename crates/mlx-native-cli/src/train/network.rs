@@ -37,6 +37,13 @@ impl Linear {
     }
 }
 
+/// A parameter as the model file has it.
+pub struct Named {
+    pub name: String,
+    pub shape: Vec<usize>,
+    pub numbers: Vec<f32>,
+}
+
 pub struct Network {
     layers: [Linear; 2],
 }
@@ -64,18 +71,17 @@ impl Network {
         layers.flat_map(|layer| [&mut layer.weight, &mut layer.bias])
     }
 
-    /// The parameters, by the names that the model file gives them.
-    pub fn named(&self) -> Result<Vec<(String, Vec<usize>, Vec<f32>)>> {
+    /// The parameters, by name.
+    pub fn named(&self) -> Result<Vec<Named>> {
         let mut named = Vec::new();
         for (i, layer) in self.layers.iter().enumerate() {
             for (name, parameter) in [("weight", &layer.weight), ("bias", &layer.bias)] {
                 let tensor = parameter.tensor();
-                let numbers = tensor.to_vec::<f32>()?;
-                named.push((
-                    format!("layers.{i}.{name}"),
-                    tensor.shape().to_vec(),
-                    numbers,
-                ));
+                named.push(Named {
+                    name: format!("layers.{i}.{name}"),
+                    shape: tensor.shape().to_vec(),
+                    numbers: tensor.to_vec()?,
+                });
             }
         }
         Ok(named)

@@ -7,6 +7,7 @@ use plotters::prelude::*;
 use safetensors::tensor::{Dtype, TensorView};
 
 use super::Epoch;
+use super::network::Named;
 use crate::files;
 
 const MODEL: &str = "model.safetensors";
@@ -19,12 +20,7 @@ pub fn prepare(folder: &Path) -> Result<(), String> {
 }
 
 /// Writes the model, the figures of each epoch, and a picture of the losses.
-pub fn write(
-    folder: &Path,
-    tensors: &[(String, Vec<usize>, Vec<f32>)],
-    history: &[Epoch],
-    seed: u64,
-) -> Result<(), String> {
+pub fn write(folder: &Path, tensors: &[Named], history: &[Epoch], seed: u64) -> Result<(), String> {
     files::write(&[
         (folder.join(MODEL), model(tensors, seed)?),
         (folder.join("history.csv"), table(history)?),
@@ -32,16 +28,16 @@ pub fn write(
     ])
 }
 
-fn model(tensors: &[(String, Vec<usize>, Vec<f32>)], seed: u64) -> Result<Vec<u8>, String> {
+fn model(tensors: &[Named], seed: u64) -> Result<Vec<u8>, String> {
     let bytes: Vec<Vec<u8>> = tensors
         .iter()
-        .map(|(.., numbers)| numbers.iter().flat_map(|n| n.to_le_bytes()).collect())
+        .map(|t| t.numbers.iter().flat_map(|n| n.to_le_bytes()).collect())
         .collect();
     let mut views = Vec::new();
-    for ((name, shape, _), bytes) in tensors.iter().zip(&bytes) {
-        let view = TensorView::new(Dtype::F32, shape.clone(), bytes)
-            .map_err(|error| format!("cannot store {name}: {error}"))?;
-        views.push((name, view));
+    for (tensor, bytes) in tensors.iter().zip(&bytes) {
+        let view = TensorView::new(Dtype::F32, tensor.shape.clone(), bytes)
+            .map_err(|error| format!("cannot store {}: {error}", tensor.name))?;
+        views.push((&tensor.name, view));
     }
     let about = HashMap::from([
         ("task".to_string(), "digits".to_string()),

@@ -1,6 +1,6 @@
 //! Functions of two elements, f32, with broadcasting.
 //!
-//! [`binary_ops`] is the list: an op is one entry. Their gradients are made of ops, by the layer of
+//! `binary_ops` is the list: an op is one entry. Their gradients are made of ops, by the layer of
 //! tensors.
 
 use bytemuck::{Pod, Zeroable};

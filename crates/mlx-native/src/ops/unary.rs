@@ -1,6 +1,6 @@
 //! Functions of one element, f32.
 //!
-//! [`unary_ops`] is the list: an op is one entry.
+//! `unary_ops` is the list: an op is one entry.
 
 use crate::buffer::MlxBuffer;
 use crate::encoder::{CommandEncoder, KernelArgument};

@@ -1,6 +1,6 @@
 //! Tensors: arrays of numbers on a device, with ops and gradients.
 //!
-//! A tensor is a [`Layout`] over a shared buffer, and the node of its history if gradients are
+//! A tensor is a layout over a shared buffer, and the node of its history if gradients are
 //! wanted. `layout` knows where elements are, `stream` where work goes, `views` what needs no work;
 //! the other modules are the ops, by family. [`autograd`](crate::autograd) walks the history back.
 

@@ -85,7 +85,13 @@ fn one(random: &mut ChaCha8Rng, domain: Domain) -> f64 {
     f64::from(number as f32)
 }
 
-/// Gradients of a part of the inputs, from the first on.
+/// The op, by tensors.
+pub(super) type ForwardFn<'a> = dyn Fn(&[Tensor]) -> Result<Tensor> + 'a;
+
+/// The op, in f64.
+pub(super) type ReferenceFn<'a> = dyn Fn(&[ArrayD<f64>]) -> ArrayD<Exact> + 'a;
+
+/// Gradients of a part of the inputs, from the first on, in f64.
 pub(super) type GradientFn<'a> = dyn Fn(&[ArrayD<f64>], &ArrayD<f64>) -> Vec<ArrayD<Exact>> + 'a;
 
 /// What is to be proven of one set of inputs.
@@ -93,10 +99,8 @@ pub(super) struct Case<'a> {
     /// For people.
     pub label: String,
     pub inputs: Vec<Input>,
-    /// By tensors.
-    pub forward: Box<dyn Fn(&[Tensor]) -> Result<Tensor> + 'a>,
-    /// In f64.
-    pub reference: Box<dyn Fn(&[ArrayD<f64>]) -> ArrayD<Exact> + 'a>,
+    pub forward: Box<ForwardFn<'a>>,
+    pub reference: Box<ReferenceFn<'a>>,
     pub gradient: Option<Box<GradientFn<'a>>>,
     /// Whether inputs are ordinary numbers, around which the function is smooth.
     pub is_smooth: bool,

@@ -74,13 +74,11 @@ impl<'a> Check<'a> {
             variables.push(tensor.variable());
         }
         let values: Vec<_> = case.inputs.iter().map(|i| i.values.clone()).collect();
-        let output = match (case.forward)(&variables) {
-            Ok(output) => output,
-            Err(error) => return Ok(self.fail(&case.label, error)),
+        let Some(output) = self.attempt(&case.label, (case.forward)(&variables)) else {
+            return Ok(());
         };
-        let found = match output.to_vec::<f32>() {
-            Ok(found) => found,
-            Err(error) => return Ok(self.fail(&case.label, error)),
+        let Some(found) = self.attempt(&case.label, output.to_vec::<f32>()) else {
+            return Ok(());
         };
         let again = (case.forward)(&variables).and_then(|y| y.to_vec::<f32>())?;
         if !found
@@ -122,9 +120,8 @@ impl<'a> Check<'a> {
         let dy = self.weights(output.shape());
         let data: Vec<f32> = dy.iter().map(|&v| v as f32).collect();
         let seed = Tensor::from_slice(self.stream, &data, dy.shape())?;
-        let gradients = match output.backward_from(&seed) {
-            Ok(gradients) => gradients,
-            Err(error) => return Ok(self.fail(&case.label, error)),
+        let Some(gradients) = self.attempt(&case.label, output.backward_from(&seed)) else {
+            return Ok(());
         };
         for (i, exact) in gradient(values, &dy).iter().enumerate() {
             let label = format!("{}, gradient of input {i}", case.label);
@@ -141,9 +138,8 @@ impl<'a> Check<'a> {
                 self.fail(&label, message);
                 continue;
             }
-            let found = match found.to_vec::<f32>() {
-                Ok(found) => found,
-                Err(error) => return Ok(self.fail(&label, error)),
+            let Some(found) = self.attempt(&label, found.to_vec::<f32>()) else {
+                continue;
             };
             let worst = self.judge(&label, &found, exact, false);
             let before = self.report.backward_error.unwrap_or(0.0);
@@ -233,6 +229,11 @@ impl<'a> Check<'a> {
                 -size
             }
         })
+    }
+
+    /// The result; an error is a failure of the op.
+    fn attempt<T>(&mut self, label: &str, result: Result<T>) -> Option<T> {
+        result.map_err(|error| self.fail(label, error)).ok()
     }
 
     pub fn fail(&mut self, label: &str, message: impl std::fmt::Display) {

@@ -27,8 +27,8 @@ pub(super) fn compare(
         }
         let error = (f64::from(found) - expected.value).abs();
         let bound = expected.tolerance();
-        // Written so that a NaN is wrong.
-        if !(error <= bound) || (signed_zeroes && nearest == 0.0 && found == 0.0 && !same_sign) {
+        let is_close = error <= bound;
+        if !is_close || (signed_zeroes && nearest == 0.0 && found == 0.0 && !same_sign) {
             return Err(format!(
                 "element {i} is {found:e}, not {:e}: off by {error:.3e}, of which {bound:.3e} is \
                  allowed",

@@ -91,8 +91,8 @@ impl Slopes {
                 size += (scale[i] * step).abs();
             }
             let (error, bound) = ((slope - measured).abs(), EXTRAPOLATION * size + rounding);
-            // Written so that a NaN is wrong.
-            if !(error <= bound) {
+            let is_close = error <= bound;
+            if !is_close {
                 let place = match direction.as_slice() {
                     [(i, _)] => format!("at element {i}"),
                     _ => "along a random direction".into(),

@@ -24,7 +24,7 @@ pub(in crate::verify) fn row(
         forward: Box::new(move |x| by_name(name, &x[0], axis as isize)),
         reference: Box::new(move |x| lanes(&x[0], None, axis, |row, _| reference(row))),
         gradient: Some(Box::new(move |x, dy| {
-            vec![lanes(&x[0], Some(dy), axis, |row, dy| gradient(row, dy))]
+            vec![lanes(&x[0], Some(dy), axis, gradient)]
         })),
         is_smooth,
         signed_zeroes: false,
