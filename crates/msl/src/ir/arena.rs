@@ -83,6 +83,11 @@ impl<T> Arena<T> {
         self.items.len()
     }
 
+    /// Drops all from position `len` on; their handles must not be used any more.
+    pub fn truncate(&mut self, len: usize) {
+        self.items.truncate(len);
+    }
+
     /// Whether there are none.
     pub fn is_empty(&self) -> bool {
         self.items.is_empty()

@@ -13,7 +13,9 @@
 //!   variables, and memory behind pointers.
 
 mod arena;
+pub mod print;
 mod types;
+pub mod validate;
 
 pub use arena::{Arena, Handle};
 pub use types::{AddressSpace, Field, Packing, Scalar, Struct, Type, Types};

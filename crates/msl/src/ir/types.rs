@@ -179,7 +179,7 @@ impl Types {
         handle
     }
 
-    /// The handle of a type, if it has one already.
+    /// The handle of a type that is already there.
     pub fn find(&self, ty: &Type) -> Option<Handle<Type>> {
         self.known.get(ty).copied()
     }

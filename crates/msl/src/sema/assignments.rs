@@ -6,7 +6,7 @@ use super::operand::{Lvalue, Operand, Repr};
 use super::operators::symbol;
 use super::types::{Kind, Ty};
 use crate::diag::{Diagnostic, Span};
-use crate::ir::{Op, Projection, Statement};
+use crate::ir::{Handle, Op, Projection, SimdgroupMatrixOp, Statement, Value};
 use crate::syntax::ast::{BinaryOp, Expr};
 
 impl<'a> Checker<'a> {
@@ -97,6 +97,10 @@ impl<'a> Checker<'a> {
         let lvalue: Lvalue = (**lvalue).clone();
         let value_operand = self.rvalue(value.clone());
         let value = self.value(&value_operand);
+        if lvalue.elements.is_some() {
+            self.store_elements(&lvalue, value, span);
+            return;
+        }
         let Some(swizzle) = &lvalue.swizzle else {
             self.context.push(Statement::Store {
                 place: lvalue.place,
@@ -122,6 +126,47 @@ impl<'a> Checker<'a> {
                 span,
             });
         }
+    }
+
+    /// Writes a thread's elements of a simdgroup matrix, or one of them.
+    fn store_elements(&mut self, lvalue: &Lvalue, value: Handle<Value>, span: Span) {
+        let (Some(matrix), Some((scalar, _))) = (lvalue.elements, self.types.as_vector(lvalue.ty))
+        else {
+            return;
+        };
+        let (pair, element) = (self.ir_type(lvalue.ty), self.ir_type(Ty::scalar(scalar)));
+        let elements = match &lvalue.swizzle {
+            None => value,
+            Some(swizzle) => {
+                let before = self.load(lvalue, span);
+                let mut parts: Vec<_> = (0..2)
+                    .map(|index| self.context.emit(Op::Extract(before, index), element, span))
+                    .collect();
+                for (index, &component) in swizzle.iter().enumerate() {
+                    let part = match swizzle.len() {
+                        1 => value,
+                        _ => self
+                            .context
+                            .emit(Op::Extract(value, index as u32), element, span),
+                    };
+                    if let Some(slot) = parts.get_mut(usize::from(component)) {
+                        *slot = part;
+                    }
+                }
+                self.context.emit(Op::Compose(parts), pair, span)
+            }
+        };
+        let ir_type = self.ir_type(matrix);
+        let current = self
+            .context
+            .emit(Op::Load(lvalue.place.clone()), ir_type, span);
+        let op = Op::SimdgroupMatrix(SimdgroupMatrixOp::WithElements, vec![current, elements]);
+        let changed = self.context.emit(op, ir_type, span);
+        self.context.push(Statement::Store {
+            place: lvalue.place.clone(),
+            value: changed,
+            span,
+        });
     }
 
     /// `++x`, `x++`, `--x`, `x--`.

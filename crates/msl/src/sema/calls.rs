@@ -1,7 +1,7 @@
 //! Calls: which function is meant, and how its arguments are passed.
 
 use super::Checker;
-use super::builtins::LibraryCall;
+use super::builtins::{self, LibraryCandidate};
 use super::conversions::Rank;
 use super::operand::{Operand, Repr};
 use super::scope::{Entity, FunctionId, FunctionSet};
@@ -12,9 +12,16 @@ use crate::syntax::ast::{Expr, ExprKind};
 
 /// A function that a call could mean, with how well each argument fits.
 struct Candidate {
-    what: FunctionId,
+    what: Target,
     ranks: Vec<Rank>,
     is_template: bool,
+}
+
+/// What a candidate is.
+#[derive(Clone)]
+enum Target {
+    User(FunctionId),
+    Library(LibraryCandidate),
 }
 
 impl Candidate {
@@ -113,15 +120,27 @@ impl<'a> Checker<'a> {
         if set.library && set.object.is_some() {
             return self.library_method(set, args, span);
         }
-        let candidates = self.user_candidates(set, &args, span);
-        if set.library && candidates.is_empty() {
-            let call = LibraryCall {
-                name: set.name.clone(),
-                explicit: set.explicit,
-                name_span,
+        // A function of `numeric_limits` is its value, waiting for the call.
+        if let (Some(object), [], []) = (&set.object, &set.users[..], &args[..]) {
+            return Operand {
                 span,
+                ..(**object).clone()
             };
-            return self.call_library(&call, args);
+        }
+        let mut candidates = self.user_candidates(set, &args, span);
+        if set.library {
+            if candidates.is_empty()
+                && let Some(special) = builtins::special(&set.name)
+            {
+                let call = builtins::SpecialCall {
+                    name: set.name.clone(),
+                    explicit: set.explicit,
+                    name_span,
+                    span,
+                };
+                return special(self, &call, args);
+            }
+            candidates.extend(self.library_candidates(set, &args));
         }
         let best: Vec<usize> = (0..candidates.len())
             .filter(|&index| {
@@ -136,11 +155,23 @@ impl<'a> Checker<'a> {
                 self.report_no_candidate(set, &args, name_span, span);
                 Operand::poison(span)
             }
-            [one] => self.call_user(candidates[one].what, set.object.as_deref(), args, span),
+            [one] => {
+                let target = candidates.swap_remove(one).what;
+                self.call_target(target, set, args, span)
+            }
             _ => {
-                let targets: Vec<FunctionId> = best.iter().map(|&i| candidates[i].what).collect();
-                if let Some(id) = self.most_specialised(&targets, targets.len()) {
-                    return self.call_user(id, set.object.as_deref(), args, span);
+                let targets: Vec<_> = best.iter().map(|&i| candidates[i].what.clone()).collect();
+                if let Some(id) = self.most_specialised(
+                    &targets
+                        .iter()
+                        .filter_map(|t| match t {
+                            Target::User(id) => Some(*id),
+                            Target::Library(_) => None,
+                        })
+                        .collect::<Vec<_>>(),
+                    targets.len(),
+                ) {
+                    return self.call_target(Target::User(id), set, args, span);
                 }
                 self.report_ambiguous(set, &args, &targets, name_span);
                 Operand::poison(span)
@@ -198,7 +229,7 @@ impl<'a> Checker<'a> {
             });
             if fits {
                 candidates.push(Candidate {
-                    what: concrete,
+                    what: Target::User(concrete),
                     ranks,
                     is_template,
                 });
@@ -230,6 +261,48 @@ impl<'a> Checker<'a> {
             // A value gets a variable of its own.
             None if set.object.is_some() => (space == AddressSpace::Thread).then_some(Rank::Exact),
             None => None,
+        }
+    }
+
+    fn library_candidates(
+        &mut self,
+        set: &FunctionSet<'a>,
+        args: &[Operand<'a>],
+    ) -> Vec<Candidate> {
+        let mut candidates = Vec::new();
+        for candidate in builtins::candidates(self, &set.name, args) {
+            let mut ranks = Vec::new();
+            let fits =
+                args.iter().zip(&candidate.params).all(|(arg, &param)| {
+                    match builtins::rank(self, arg, param) {
+                        Some(rank) => {
+                            ranks.push(rank);
+                            true
+                        }
+                        None => false,
+                    }
+                });
+            if fits {
+                candidates.push(Candidate {
+                    what: Target::Library(candidate),
+                    ranks,
+                    is_template: false,
+                });
+            }
+        }
+        candidates
+    }
+
+    fn call_target(
+        &mut self,
+        target: Target,
+        set: &FunctionSet<'a>,
+        args: Vec<Operand<'a>>,
+        span: Span,
+    ) -> Operand<'a> {
+        match target {
+            Target::User(id) => self.call_user(id, set.object.as_deref(), args, span),
+            Target::Library(candidate) => self.call_library(&candidate, args, span),
         }
     }
 
@@ -303,7 +376,7 @@ impl<'a> Checker<'a> {
         }
         let space = param.space.unwrap_or(AddressSpace::Thread);
         let binds = arg.as_place().is_some_and(|lvalue| {
-            lvalue.swizzle.is_none()
+            lvalue.is_plain()
                 && lvalue.space == space
                 && (param.is_const || !lvalue.is_const)
                 && !self.is_vector_part(lvalue)
@@ -351,7 +424,7 @@ impl<'a> Checker<'a> {
         let mut best: Option<Operand<'a>> = None;
         if let Some((object, rest)) = operands.split_first()
             && let Kind::Struct(id) = self.types.kind(object.ty)
-            && let Some(Entity::Functions(set)) = self.find_member(id, &name)
+            && let Some(Entity::Functions(set)) = self.find_own_member(id, &name)
         {
             let set = FunctionSet {
                 object: Some(Box::new(object.clone())),
@@ -446,11 +519,24 @@ impl<'a> Checker<'a> {
         &mut self,
         set: &FunctionSet<'a>,
         args: &[Operand<'a>],
-        targets: &[FunctionId],
+        targets: &[Target],
         name_span: Span,
     ) {
         let list = self.argument_list(args);
-        let mut fits: Vec<String> = targets.iter().map(|&id| self.describe(id)).collect();
+        let mut fits: Vec<String> = targets
+            .iter()
+            .map(|target| match target {
+                Target::User(id) => self.describe(*id),
+                Target::Library(candidate) => {
+                    let params: Vec<_> = candidate
+                        .params
+                        .iter()
+                        .map(|p| self.describe_param(p.ty))
+                        .collect();
+                    format!("{}({})", set.name, params.join(", "))
+                }
+            })
+            .collect();
         fits.dedup();
         let more = fits.len().saturating_sub(3);
         fits.truncate(3);
@@ -476,6 +562,11 @@ impl<'a> Checker<'a> {
         span: Span,
     ) {
         let name = &set.name;
+        if set.library && set.users.is_empty() {
+            let error = builtins::explain_mismatch(self, name, args, name_span);
+            self.fail(error);
+            return;
+        }
         let concrete: Vec<FunctionId> = set.users.clone();
         if let ([only], false) = (&concrete[..], set.library) {
             self.report_single(*only, set, args, name_span, span);

@@ -323,3 +323,34 @@ pub(super) fn write_bytes(types: &ir::Types, ty: Handle<Type>, value: &Constant,
         Type::Void | Type::Pointer { .. } | Type::SimdgroupMatrix(_) => {}
     }
 }
+
+/// A scalar or vector read from memory; other types are not read at compile time.
+pub(super) fn read_bytes(types: &ir::Types, ty: Handle<Type>, bytes: &[u8]) -> Option<Constant> {
+    let (scalar, len) = types.as_vector(ty)?;
+    let size = scalar.size() as usize;
+    let mut parts = (0..usize::from(len))
+        .map(|index| {
+            Some(read_scalar(
+                scalar,
+                bytes.get(index * size..(index + 1) * size)?,
+            ))
+        })
+        .collect::<Option<Vec<_>>>()?;
+    match len {
+        1 => parts.pop(),
+        _ => Some(Constant::Composite(parts.into())),
+    }
+}
+
+fn read_scalar(scalar: Scalar, bytes: &[u8]) -> Constant {
+    let mut wide = [0; 8];
+    wide[..bytes.len()].copy_from_slice(bytes);
+    let bits = u64::from_le_bytes(wide);
+    match scalar {
+        Scalar::Bool => Constant::Bool(bits != 0),
+        Scalar::F16 => Constant::Float(f16::from_bits(bits as u16).to_f32()),
+        Scalar::Bf16 => Constant::Float(bf16::from_bits(bits as u16).to_f32()),
+        Scalar::F32 => Constant::Float(f32::from_bits(bits as u32)),
+        _ => Constant::Int(wrap(scalar, bits as i64)),
+    }
+}

@@ -27,6 +27,13 @@ pub(super) enum ResultType {
     Deduced(Option<Qualified>),
 }
 
+/// A place in a pack expansion, and the length of the packs met there.
+#[derive(Clone, Copy, Debug)]
+pub(super) struct PackPosition {
+    pub index: usize,
+    pub len: Option<usize>,
+}
+
 /// The function that is being lowered.
 pub(super) struct Context<'a> {
     pub locals: Arena<Local>,
@@ -51,6 +58,8 @@ pub(super) struct Context<'a> {
     /// Whether a function's body is lowered, not an expression of program scope.
     pub in_function: bool,
     pub statements: usize,
+    /// The element of parameter packs that is being expanded.
+    pub pack: Option<PackPosition>,
     /// What `auto` stands for while a type is resolved.
     pub auto: Option<Qualified>,
 }
@@ -77,6 +86,7 @@ impl<'a> Context<'a> {
             is_kernel: false,
             in_function: false,
             statements: 0,
+            pack: None,
             auto: None,
         }
     }

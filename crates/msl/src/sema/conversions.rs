@@ -118,7 +118,7 @@ impl<'a> Checker<'a> {
         let space = to.space.unwrap_or(AddressSpace::Thread);
         match operand.as_place() {
             Some(place)
-                if place.swizzle.is_none()
+                if place.is_plain()
                     && (operand.ty == to.ty || self.is_base_of(to.ty, operand.ty)) =>
             {
                 if place.space == space && (to.is_const || !place.is_const) {
@@ -371,7 +371,7 @@ impl<'a> Checker<'a> {
             return operand;
         };
         if let Some(known) = &lvalue.known
-            && lvalue.swizzle.is_none()
+            && lvalue.is_plain()
         {
             let ty = self.types.value_type(operand.ty);
             return Operand::constant(ty, known.clone(), span);
@@ -384,18 +384,32 @@ impl<'a> Checker<'a> {
             return Operand::poison(span);
         }
         let ty = self.types.value_type(lvalue.ty);
-        let ir_type = self.ir_type(ty);
-        let whole = self
-            .context
-            .emit(Op::Load(lvalue.place.clone()), ir_type, span);
+        let whole = self.load(lvalue, span);
         match &lvalue.swizzle {
             None => Operand::value(ty, whole, span),
             Some(components) => {
                 let part = self.ir_type(operand.ty);
-                let op = Op::Swizzle(whole, components.clone());
+                let op = match components[..] {
+                    [component] => Op::Extract(whole, u32::from(component)),
+                    _ => Op::Swizzle(whole, components.clone()),
+                };
                 Operand::value(operand.ty, self.context.emit(op, part, span), span)
             }
         }
+    }
+
+    /// What a place holds, before a swizzle.
+    pub(super) fn load(&mut self, lvalue: &Lvalue, span: Span) -> Handle<Value> {
+        let ty = self.types.value_type(lvalue.ty);
+        let ir_type = self.ir_type(ty);
+        let place = lvalue.place.clone();
+        let Some(matrix) = lvalue.elements else {
+            return self.context.emit(Op::Load(place), ir_type, span);
+        };
+        let matrix_type = self.ir_type(matrix);
+        let matrix = self.context.emit(Op::Load(place), matrix_type, span);
+        let op = Op::SimdgroupMatrix(ir::SimdgroupMatrixOp::Elements, vec![matrix]);
+        self.context.emit(op, ir_type, span)
     }
 
     /// The operand as an IR value.
@@ -469,7 +483,7 @@ impl<'a> Checker<'a> {
     /// The operand in memory: itself, or a variable made for it.
     pub(super) fn in_memory(&mut self, operand: Operand<'a>) -> Operand<'a> {
         if let Repr::Place(lvalue) = &operand.repr
-            && lvalue.swizzle.is_none()
+            && lvalue.is_plain()
         {
             return operand;
         }
@@ -497,6 +511,7 @@ impl<'a> Checker<'a> {
             space: AddressSpace::Thread,
             is_const: false,
             swizzle: None,
+            elements: None,
             known: operand.as_constant().cloned(),
             is_temporary: true,
         };

@@ -15,8 +15,6 @@ use crate::syntax::ast::{self, Expr, ExprKind, Item, ItemKind, Name};
 pub(super) struct Global<'a> {
     pub name: Name,
     pub ty: Ty,
-    #[expect(dead_code, reason = "template instances will read it")]
-    pub span: Span,
     pub namespace: NamespaceId,
     pub environment: Option<Rc<Environment<'a>>>,
     pub owner: Option<StructId>,
@@ -178,7 +176,6 @@ impl<'a> Checker<'a> {
                 None => {
                     let id = self.namespaces.len();
                     self.namespaces.push(super::Namespace {
-                        name: Some(name.name.clone()),
                         parent: Some(outer),
                         ..super::Namespace::default()
                     });
@@ -280,7 +277,6 @@ impl<'a> Checker<'a> {
         self.globals.push(Global {
             name: variable.name.name.clone(),
             ty: declared.ty,
-            span: variable.name.span,
             namespace,
             environment,
             owner,
@@ -524,6 +520,7 @@ impl<'a> Checker<'a> {
                     space: AddressSpace::Constant,
                     is_const: true,
                     swizzle: None,
+                    elements: None,
                     known: Some(value),
                     is_temporary: false,
                 };

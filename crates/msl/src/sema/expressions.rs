@@ -54,6 +54,9 @@ impl<'a> Checker<'a> {
                 if target.ty.is_error() {
                     return Operand::poison(span);
                 }
+                if *braced && let Some(value) = self.braced_aggregate(target.ty, args, span) {
+                    return value;
+                }
                 let args = self.arguments(args);
                 self.construct(target.ty, args, *braced, span)
             }
@@ -83,10 +86,6 @@ impl<'a> Checker<'a> {
                 let right = self.expression(right);
                 Operand { span, ..right }
             }
-            ExprKind::ArrayDesignator { .. } | ExprKind::Expansion(_) | ExprKind::SizeofPack(_) => {
-                self.fail(Diagnostic::error(span, "this form is not supported yet"));
-                Operand::poison(span)
-            }
             ExprKind::Lambda(_) => {
                 self.fail(
                     Diagnostic::error(span, "lambda expressions are not supported yet")
@@ -94,6 +93,22 @@ impl<'a> Checker<'a> {
                 );
                 Operand::poison(span)
             }
+            ExprKind::Expansion(_) | ExprKind::ArrayDesignator { .. } => {
+                self.fail(Diagnostic::error(span, "this can only stand in a list"));
+                Operand::poison(span)
+            }
+            ExprKind::SizeofPack(name) => match self.find(&name.name) {
+                Some(Entity::Pack(list)) => {
+                    Operand::constant(Ty::ULONG, Constant::Int(list.len() as i64), span)
+                }
+                _ => {
+                    self.fail(Diagnostic::error(
+                        span,
+                        format!("`{}` is not a parameter pack", name.name),
+                    ));
+                    Operand::poison(span)
+                }
+            },
             ExprKind::This => match self.context.this.clone() {
                 Some(lvalue) => self.address_of(Operand::place(lvalue.ty, lvalue, span), span),
                 None => {
@@ -166,6 +181,13 @@ impl<'a> Checker<'a> {
                 self.fail(Diagnostic::error(span, "this is a namespace, not a value"));
                 Operand::poison(span)
             }
+            Entity::Pack(_) => {
+                self.fail(
+                    Diagnostic::error(span, "a parameter pack must be expanded")
+                        .with_hint("write `...` after it"),
+                );
+                Operand::poison(span)
+            }
             Entity::Poison => Operand::poison(span),
         }
     }
@@ -231,7 +253,17 @@ impl<'a> Checker<'a> {
         target: Qualified,
         span: Span,
     ) -> Operand<'a> {
-        let Some(lvalue) = operand.as_place().filter(|l| l.swizzle.is_none()).cloned() else {
+        if operand.ty == target.ty
+            && let Some(lvalue) = operand.as_place().filter(|l| l.swizzle.is_none())
+            && target.space.is_none_or(|space| space == lvalue.space)
+        {
+            let lvalue = super::operand::Lvalue {
+                is_const: target.is_const,
+                ..lvalue.clone()
+            };
+            return Operand::place(target.ty, lvalue, span);
+        }
+        let Some(lvalue) = operand.as_place().filter(|l| l.is_plain()).cloned() else {
             self.fail(Diagnostic::error(
                 span,
                 "only something in memory can be seen as a reference",
@@ -239,11 +271,6 @@ impl<'a> Checker<'a> {
             return Operand::poison(span);
         };
         let space = target.space.unwrap_or(lvalue.space);
-        if operand.ty == target.ty && space == lvalue.space {
-            let is_const = target.is_const;
-            let lvalue = super::operand::Lvalue { is_const, ..lvalue };
-            return Operand::place(target.ty, lvalue, span);
-        }
         let pointer = self.address_of(operand, span);
         let to = self.types.pointer(space, target.ty, target.is_const);
         let pointer = self.cast(style, pointer, to, span);
@@ -670,7 +697,7 @@ impl<'a> Checker<'a> {
             lvalue.place.path.last(),
             Some(Projection::Element(_) | Projection::Index(_))
         ) && self.is_vector_part(&lvalue);
-        if lvalue.swizzle.is_some() || in_vector {
+        if !lvalue.is_plain() || in_vector {
             self.fail(
                 Diagnostic::error(span, "a component of a vector has no address")
                     .with_hint("copy it to a variable first"),
@@ -763,6 +790,7 @@ impl<'a> Checker<'a> {
             space,
             is_const: is_const || space == AddressSpace::Constant,
             swizzle: None,
+            elements: None,
             known: None,
             is_temporary: false,
         };

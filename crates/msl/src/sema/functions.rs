@@ -32,7 +32,6 @@ pub(super) struct FunctionInfo<'a> {
     pub signature: Option<SharedSignature>,
     pub state: State,
     /// Instances, and full specialisations, by arguments.
-    #[expect(dead_code, reason = "template instances will read it")]
     pub instances: HashMap<Vec<Argument>, Option<FunctionId>>,
 }
 
@@ -235,6 +234,16 @@ impl<'a> Checker<'a> {
         let owner = self.functions[id].owner;
         let mut params = Vec::new();
         for param in &ast.params {
+            if param.is_pack {
+                let pattern = match &param.ty.kind {
+                    ast::TypeExprKind::Expansion(inner) => inner,
+                    _ => &param.ty,
+                };
+                for ty in self.expand_type(pattern) {
+                    params.push(self.parameter_type(ty, param));
+                }
+                continue;
+            }
             let mut ty = self.resolve(&param.ty);
             if ty.ty == Ty::VOID && !ty.is_reference {
                 self.fail(Diagnostic::error(
@@ -251,8 +260,14 @@ impl<'a> Checker<'a> {
         let required = ast
             .params
             .iter()
-            .rposition(|p| p.default.is_none())
+            .rposition(|p| p.default.is_none() && !p.is_pack)
             .map_or(0, |at| at + 1);
+        let packed = params.len() - ast.params.iter().filter(|p| !p.is_pack).count();
+        let required = if packed > 0 {
+            required + packed
+        } else {
+            required
+        };
         let is_constructor = ast.result.is_none() && owner.is_some();
         let result = match &ast.result {
             Some(ty) if Self::mentions_auto(ty) => None,
@@ -410,6 +425,12 @@ impl<'a> Checker<'a> {
             return None;
         }
         self.functions[id].state = State::Lowering;
+        // A body's own mistakes are reported even if the call is only tried.
+        let trying = (
+            std::mem::replace(&mut self.silent, false),
+            std::mem::replace(&mut self.converting, false),
+            self.mentions_function_constant,
+        );
         let is_instance = self.functions[id].instance_of.is_some();
         if is_instance {
             let name = self.functions[id].name.clone();
@@ -421,6 +442,11 @@ impl<'a> Checker<'a> {
         if is_instance {
             self.instances.pop();
         }
+        (
+            self.silent,
+            self.converting,
+            self.mentions_function_constant,
+        ) = trying;
         self.functions[id].state = lowered.map_or(State::Failed, State::Done);
         lowered
     }
@@ -511,7 +537,15 @@ impl<'a> Checker<'a> {
             self.context.this = Some(lvalue);
             params.push(local);
         }
-        for (param, &ty) in ast.params.iter().zip(&signature.params) {
+        let mut types = signature.params.iter().copied();
+        for param in &ast.params {
+            if param.is_pack {
+                self.declare_pack(param, types.by_ref(), &mut params);
+                continue;
+            }
+            let Some(ty) = types.next() else {
+                break;
+            };
             let name = param
                 .name
                 .as_ref()
@@ -535,6 +569,31 @@ impl<'a> Checker<'a> {
             }
         }
         params
+    }
+
+    /// The parameters that a pack stands for, under one name.
+    fn declare_pack(
+        &mut self,
+        param: &'a ast::Param,
+        types: impl Iterator<Item = Qualified>,
+        params: &mut Vec<Handle<ir::Local>>,
+    ) {
+        let name = param
+            .name
+            .as_ref()
+            .map_or_else(|| "unnamed".into(), |n| n.name.clone());
+        let mut entities = Vec::new();
+        for (index, ty) in types.enumerate() {
+            let (local, lvalue) =
+                self.declare_param(Self::name_of(format!("{name}{index}")), ty, param.span);
+            params.push(local);
+            entities.push(if ty.ty.is_error() {
+                Entity::Poison
+            } else {
+                Entity::Local(lvalue)
+            });
+        }
+        self.context.declare(name, Entity::Pack(entities.into()));
     }
 
     fn declare_param(
@@ -564,6 +623,7 @@ impl<'a> Checker<'a> {
                 space,
                 is_const: ty.is_const || space == AddressSpace::Constant,
                 swizzle: None,
+                elements: None,
                 known: None,
                 is_temporary: false,
             }
@@ -574,6 +634,7 @@ impl<'a> Checker<'a> {
                 space: AddressSpace::Thread,
                 is_const: ty.is_const,
                 swizzle: None,
+                elements: None,
                 known: None,
                 is_temporary: false,
             }
@@ -639,6 +700,7 @@ impl<'a> Checker<'a> {
                 space,
                 is_const: result.is_const || space == AddressSpace::Constant,
                 swizzle: None,
+                elements: None,
                 known: None,
                 is_temporary: false,
             };

@@ -14,9 +14,12 @@ use crate::syntax::ast::{CastStyle, Expr, ExprKind, Ident};
 /// The most elements that an initialiser may write.
 const ELEMENT_LIMIT: u64 = 1 << 20;
 
+/// An item of a braced list, with its designator.
+type Item<'a> = (Option<&'a Ident>, &'a Expr);
+
 /// A braced list while it is taken apart: its items and how many are used.
 struct Cursor<'a> {
-    items: &'a [(Option<Ident>, Expr)],
+    items: Vec<Item<'a>>,
     next: usize,
     span: Span,
 }
@@ -24,7 +27,14 @@ struct Cursor<'a> {
 impl<'a> Checker<'a> {
     /// The operands of a list of arguments.
     pub(super) fn arguments(&mut self, args: &'a [Expr]) -> Vec<Operand<'a>> {
-        args.iter().map(|arg| self.expression(arg)).collect()
+        let mut operands = Vec::new();
+        for arg in args {
+            match &arg.kind {
+                ExprKind::Expansion(inner) => operands.extend(self.expand(inner)),
+                _ => operands.push(self.expression(arg)),
+            }
+        }
+        operands
     }
 
     /// `T(args)` or `T{args}`.
@@ -66,6 +76,7 @@ impl<'a> Checker<'a> {
                 self.construct_vector(ty, scalar, len, args, braced, span)
             }
             (Kind::Matrix { .. }, _) => self.construct_matrix(ty, args, span),
+            (Kind::SimdgroupMatrix(scalar), [_]) => self.simdgroup_from(scalar, args, span),
             (Kind::SimdVote, [arg]) => {
                 let arg = self.convert(arg.clone(), Ty::ULONG, "the vote");
                 let arg = self.rvalue(arg);
@@ -352,6 +363,20 @@ impl<'a> Checker<'a> {
                     .collect();
                 self.construct_struct(id, args, true, span)
             }
+            Kind::Struct(_) | Kind::Array(..)
+                if items
+                    .iter()
+                    .any(|(_, item)| matches!(item.kind, ExprKind::Expansion(_))) =>
+            {
+                let mut args = Vec::new();
+                for (_, item) in items {
+                    match &item.kind {
+                        ExprKind::Expansion(inner) => args.extend(self.expand(inner)),
+                        _ => args.push(self.expression(item)),
+                    }
+                }
+                self.aggregate_of_operands(ty, args, span)
+            }
             Kind::Struct(_) if items.len() == 1 && items[0].0.is_none() => {
                 // `T x = {y}` copies when y is a T.
                 let is_list = matches!(items[0].1.kind, ExprKind::InitList(_));
@@ -362,9 +387,9 @@ impl<'a> Checker<'a> {
                         return first;
                     }
                 }
-                self.aggregate_from(items, ty, span)
+                self.aggregate_from(listed(items), ty, span)
             }
-            Kind::Struct(_) | Kind::Array(..) => self.aggregate_from(items, ty, span),
+            Kind::Struct(_) | Kind::Array(..) => self.aggregate_from(listed(items), ty, span),
             Kind::Vector(..) | Kind::Matrix { .. } => {
                 let args: Vec<_> = items
                     .iter()
@@ -413,19 +438,14 @@ impl<'a> Checker<'a> {
         }
     }
 
-    fn aggregate_from(
-        &mut self,
-        items: &'a [(Option<Ident>, Expr)],
-        ty: Ty,
-        span: Span,
-    ) -> Operand<'a> {
+    fn aggregate_from(&mut self, items: Vec<Item<'a>>, ty: Ty, span: Span) -> Operand<'a> {
         let mut cursor = Cursor {
             items,
             next: 0,
             span,
         };
         let value = self.aggregate(&mut cursor, ty);
-        if let (Some((_, extra)), false) = (items.get(cursor.next), value.is_poison()) {
+        if let (Some((_, extra)), false) = (cursor.items.get(cursor.next), value.is_poison()) {
             let name = self.type_name(ty);
             self.fail(
                 Diagnostic::error(extra.span, format!("too many values for a `{name}`"))
@@ -451,6 +471,13 @@ impl<'a> Checker<'a> {
                     ));
                     return Operand::poison(span);
                 }
+                let designated = cursor
+                    .items
+                    .iter()
+                    .any(|(_, item)| matches!(item.kind, ExprKind::ArrayDesignator { .. }));
+                if designated {
+                    return self.designated_array(cursor, ty, element, len);
+                }
                 let mut parts = Vec::new();
                 for _ in 0..len {
                     if cursor.next >= cursor.items.len() {
@@ -469,6 +496,121 @@ impl<'a> Checker<'a> {
         }
     }
 
+    /// An array with elements named by `[index] =`; later ones replace earlier ones.
+    fn designated_array(
+        &mut self,
+        cursor: &mut Cursor<'a>,
+        ty: Ty,
+        element: Ty,
+        len: u32,
+    ) -> Operand<'a> {
+        let span = cursor.span;
+        let rest = self.default_value(element, span);
+        let mut parts = vec![rest; len as usize];
+        let mut next = 0i64;
+        while let Some(&(_, item)) = cursor.items.get(cursor.next) {
+            let (first, last, expr) = match &item.kind {
+                ExprKind::ArrayDesignator { first, last, value } => {
+                    let Some(first) = self.constant_int(first, "an index") else {
+                        return Operand::poison(span);
+                    };
+                    let last = match last {
+                        Some(last) => self.constant_int(last, "an index"),
+                        None => Some(first),
+                    };
+                    let Some(last) = last else {
+                        return Operand::poison(span);
+                    };
+                    (first, last, &**value)
+                }
+                _ => (next, next, item),
+            };
+            if first < 0 || last < first || last >= i64::from(len) {
+                let name = self.type_name(ty);
+                self.fail(
+                    Diagnostic::error(item.span, format!("there is no such element in `{name}`"))
+                        .with_label(format!("it has {len}, counted from 0")),
+                );
+                return Operand::poison(span);
+            }
+            let mut inner = Cursor {
+                items: vec![(None, expr)],
+                next: 0,
+                span: expr.span,
+            };
+            let value = self.aggregate_part(&mut inner, element, "an element");
+            for index in first..=last {
+                parts[index as usize] = value.clone();
+            }
+            cursor.next += 1;
+            next = last + 1;
+        }
+        self.compose(ty, parts, span)
+    }
+
+    /// An aggregate whose parts are already operands, as a pack gives them.
+    fn aggregate_of_operands(&mut self, ty: Ty, args: Vec<Operand<'a>>, span: Span) -> Operand<'a> {
+        let count = args.len();
+        let most = match self.types.kind(ty) {
+            Kind::Array(_, len) => len as usize,
+            Kind::Struct(id) => self.structs[id].fields.len(),
+            _ => 0,
+        };
+        if count > most {
+            let name = self.type_name(ty);
+            self.fail(Diagnostic::error(
+                span,
+                format!("{count} values are too many for a `{name}`"),
+            ));
+            return Operand::poison(span);
+        }
+        let types = self.part_types(ty, most);
+        let mut args = args.into_iter();
+        let parts = types
+            .into_iter()
+            .map(|part| match args.next() {
+                Some(arg) => {
+                    let arg = self.convert(arg, part, "an element");
+                    self.rvalue(arg)
+                }
+                None => self.default_value(part, span),
+            })
+            .collect();
+        self.compose(ty, parts, span)
+    }
+
+    /// `T{..}` of an aggregate; `None` for types that are not.
+    pub(super) fn braced_aggregate(
+        &mut self,
+        ty: Ty,
+        args: &'a [Expr],
+        span: Span,
+    ) -> Option<Operand<'a>> {
+        let is_aggregate = match self.types.kind(ty) {
+            Kind::Struct(id) => !self.has_constructors(id) && self.structs[id].is_complete,
+            Kind::Array(..) => true,
+            _ => false,
+        };
+        let has_pack = args
+            .iter()
+            .any(|arg| matches!(arg.kind, ExprKind::Expansion(_)));
+        if !is_aggregate || args.is_empty() || has_pack {
+            return None;
+        }
+        if let [arg] = args {
+            let (value, block) = self.in_block(|checker| checker.expression(arg));
+            if value.ty == ty || value.is_poison() {
+                self.append(block);
+                return Some(Operand {
+                    span,
+                    ..self.rvalue(value)
+                });
+            }
+        }
+        let items = args.iter().map(|arg| (None, arg)).collect();
+        Some(self.aggregate_from(items, ty, span))
+    }
+
     fn aggregate_struct(&mut self, cursor: &mut Cursor<'a>, id: StructId, ty: Ty) -> Operand<'a> {
         let span = cursor.span;
         let fields: Vec<_> = self.structs[id]
@@ -481,8 +623,8 @@ impl<'a> Checker<'a> {
         }
         let mut parts = Vec::new();
         for (name, field_type, default) in fields {
-            let item = cursor.items.get(cursor.next);
-            let designated = item.and_then(|(designator, _)| designator.as_ref());
+            let item = cursor.items.get(cursor.next).copied();
+            let designated = item.and_then(|(designator, _)| designator);
             let skips = designated.is_some_and(|designator| designator.name != name);
             if let (true, Some(designator)) = (skips, designated) {
                 let known = self.structs[id]
@@ -530,7 +672,7 @@ impl<'a> Checker<'a> {
         ty: Ty,
     ) -> Operand<'a> {
         let span = cursor.span;
-        let Some((designator, _)) = cursor.items.get(cursor.next) else {
+        let Some(&(designator, _)) = cursor.items.get(cursor.next) else {
             return self.zero_value(ty, span);
         };
         let chosen = match designator {
@@ -552,7 +694,7 @@ impl<'a> Checker<'a> {
 
     /// One element or field from the cursor.
     fn aggregate_part(&mut self, cursor: &mut Cursor<'a>, ty: Ty, what: &str) -> Operand<'a> {
-        let Some((_, expr)) = cursor.items.get(cursor.next) else {
+        let Some(&(_, expr)) = cursor.items.get(cursor.next) else {
             return Operand::poison(cursor.span);
         };
         if let ExprKind::InitList(items) = &expr.kind {
@@ -638,4 +780,12 @@ impl<'a> Checker<'a> {
             _ => return None,
         })
     }
+}
+
+/// The items of a list.
+fn listed<'a>(items: &'a [(Option<Ident>, Expr)]) -> Vec<Item<'a>> {
+    items
+        .iter()
+        .map(|(designator, expr)| (designator.as_ref(), expr))
+        .collect()
 }

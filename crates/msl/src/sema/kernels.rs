@@ -1,374 +1,517 @@
-//! Kernels: how each parameter is bound.
+//! Entry points: how each parameter is bound, and the limits that Metal sets.
+
+use std::collections::HashMap;
 
 use super::Checker;
-use super::constant::Constant;
 use super::scope::FunctionId;
-use super::types::{Kind, Qualified, Ty};
+use super::types::{Kind, Qualified, Ty, space_name};
 use crate::diag::{Diagnostic, Span};
 use crate::ir::{self, AddressSpace, Argument, Binding, Builtin, Scalar};
-use crate::syntax::ast::{self, Attribute, Name};
+use crate::syntax::ast::{self, Attribute, ExprKind, Name, Param};
 
-/// Buffers that a kernel can have.
+/// The most buffers that a kernel can have.
 const BUFFER_LIMIT: u32 = 31;
-/// Bytes of threadgroup memory that a kernel's own variables can take.
-const THREADGROUP_LIMIT: u64 = 32 << 10;
+/// Bytes of threadgroup memory that a kernel can have.
+const THREADGROUP_BYTES: u64 = 32 << 10;
+/// The most threads that a threadgroup can have.
+const THREAD_LIMIT: i64 = 1024;
 
-/// A kernel to be made once everything is declared.
+/// A kernel to be made, once everything is declared.
 pub(super) struct KernelRequest<'a> {
-    pub ast: &'a ast::Function,
+    pub name: Name,
     pub function: FunctionId,
+    pub span: Span,
+    pub attributes: &'a [Attribute],
+}
+
+/// What an attribute name says about a thread, and whether it has up to three components.
+fn builtin(name: &str) -> Option<(Builtin, bool)> {
+    Some(match name {
+        "thread_position_in_grid" => (Builtin::ThreadPositionInGrid, true),
+        "thread_position_in_threadgroup" => (Builtin::ThreadPositionInThreadgroup, true),
+        "thread_index_in_threadgroup" => (Builtin::ThreadIndexInThreadgroup, false),
+        "thread_index_in_simdgroup" => (Builtin::ThreadIndexInSimdgroup, false),
+        "thread_index_in_quadgroup" => (Builtin::ThreadIndexInQuadgroup, false),
+        "simdgroup_index_in_threadgroup" => (Builtin::SimdgroupIndexInThreadgroup, false),
+        "quadgroup_index_in_threadgroup" => (Builtin::QuadgroupIndexInThreadgroup, false),
+        "threadgroup_position_in_grid" => (Builtin::ThreadgroupPositionInGrid, true),
+        "threads_per_grid" => (Builtin::ThreadsPerGrid, true),
+        "threads_per_threadgroup" => (Builtin::ThreadsPerThreadgroup, true),
+        "dispatch_threads_per_threadgroup" => (Builtin::DispatchThreadsPerThreadgroup, true),
+        "threadgroups_per_grid" => (Builtin::ThreadgroupsPerGrid, true),
+        "threads_per_simdgroup" | "thread_execution_width" => (Builtin::ThreadsPerSimdgroup, false),
+        "simdgroups_per_threadgroup" => (Builtin::SimdgroupsPerThreadgroup, false),
+        "dispatch_simdgroups_per_threadgroup" => (Builtin::DispatchSimdgroupsPerThreadgroup, false),
+        "quadgroups_per_threadgroup" => (Builtin::QuadgroupsPerThreadgroup, false),
+        "grid_origin" => (Builtin::GridOrigin, true),
+        _ => return None,
+    })
+}
+
+const ATTRIBUTE_NAMES: &[&str] = &[
+    "buffer",
+    "threadgroup",
+    "thread_position_in_grid",
+    "thread_position_in_threadgroup",
+    "thread_index_in_threadgroup",
+    "thread_index_in_simdgroup",
+    "thread_index_in_quadgroup",
+    "simdgroup_index_in_threadgroup",
+    "quadgroup_index_in_threadgroup",
+    "threadgroup_position_in_grid",
+    "threads_per_grid",
+    "threads_per_threadgroup",
+    "dispatch_threads_per_threadgroup",
+    "threadgroups_per_grid",
+    "threads_per_simdgroup",
+    "thread_execution_width",
+    "simdgroups_per_threadgroup",
+    "dispatch_simdgroups_per_threadgroup",
+    "quadgroups_per_threadgroup",
+    "grid_origin",
+];
+
+/// Which numbers of a kind are taken, and by whom.
+#[derive(Default)]
+struct Slots {
+    taken: HashMap<u32, Span>,
+}
+
+impl Slots {
+    fn next_free(&self) -> u32 {
+        (0..)
+            .find(|n| !self.taken.contains_key(n))
+            .unwrap_or(u32::MAX)
+    }
 }
 
 impl<'a> Checker<'a> {
-    pub(super) fn request_kernel(&mut self, ast: &'a ast::Function, id: Option<FunctionId>) {
-        if let (Some(function), Some(_)) = (id, &ast.body) {
-            self.kernels.push(KernelRequest { ast, function });
+    /// Remembers a kernel that is not a template.
+    pub(super) fn request_kernel(&mut self, function: &'a ast::Function, id: Option<FunctionId>) {
+        let Some(id) = id else {
+            return;
+        };
+        if self.functions[id].is_template || function.body.is_none() {
+            return;
+        }
+        let name = self
+            .host_name(&function.attributes)
+            .unwrap_or_else(|| function.name.name.clone());
+        self.kernels.push(KernelRequest {
+            name,
+            function: id,
+            span: function.name.span,
+            attributes: &function.attributes,
+        });
+    }
+
+    /// The name in `[[host_name("..")]]`.
+    pub(super) fn host_name(&self, attributes: &'a [Attribute]) -> Option<Name> {
+        let attribute = attributes.iter().find(|a| &*a.name.name == "host_name")?;
+        match attribute.args.first().map(|arg| &arg.kind) {
+            Some(ExprKind::String(name)) => Some(name.clone()),
+            _ => None,
         }
     }
 
+    /// Lowers the kernels in source order and binds their parameters.
     pub(super) fn finish_kernels(&mut self) {
+        let mut names: HashMap<Name, Span> = HashMap::new();
         for request in std::mem::take(&mut self.kernels) {
-            if self.functions[request.function].is_template {
+            if let Some(&first) = names.get(&request.name) {
+                let error = Diagnostic::error(
+                    request.span,
+                    format!("there are two kernels named `{}`", request.name),
+                )
+                .with_related(first, "the first is here");
+                self.fail(error);
                 continue;
             }
-            self.finish_kernel(&request);
+            names.insert(request.name.clone(), request.span);
+            self.finish_kernel(request);
         }
     }
 
-    fn finish_kernel(&mut self, request: &KernelRequest<'a>) {
-        let (ast, id) = (request.ast, request.function);
-        let span = ast.name.span;
+    fn finish_kernel(&mut self, request: KernelRequest<'a>) {
+        let id = request.function;
+        let handle = self.lower_function(id, request.span);
         let Some(signature) = self.functions[id].signature.clone() else {
             return;
         };
+        let ast = self.functions[id].ast;
+        let instance = self.functions[id].instance_of.is_some();
+        if instance {
+            let name = self.functions[id].name.clone();
+            self.instances.push((request.span, name));
+        }
         if let Some(result) = signature
             .result
             .filter(|r| r.ty != Ty::VOID && !r.ty.is_error())
         {
             let name = self.type_name(result.ty);
+            let span = ast.result.as_ref().map_or(ast.name.span, |r| r.span);
             self.fail(
-                Diagnostic::error(
-                    span,
-                    format!(
-                        "a kernel returns nothing, and `{}` returns `{name}`",
-                        ast.name.name
-                    ),
-                )
-                .with_hint("declare it `kernel void`, and write results to a buffer"),
+                Diagnostic::error(span, format!("a kernel returns `void`, not `{name}`"))
+                    .with_hint("write results to a `device` buffer"),
             );
         }
-        let mut arguments = Vec::new();
-        let mut used: Vec<(u32, Span)> = Vec::new();
-        // Explicit indices are taken first; the rest gets what is free.
-        let explicit: Vec<u32> = ast
-            .params
-            .iter()
-            .filter_map(|p| p.attributes.iter().find(|a| &*a.name.name == "buffer"))
-            .filter_map(|a| match a.args.first().map(|e| &e.kind) {
-                Some(ast::ExprKind::Int(n, _)) => u32::try_from(*n).ok(),
-                _ => None,
-            })
-            .collect();
-        for (param, &ty) in ast.params.iter().zip(&signature.params) {
-            let name = param
-                .name
-                .as_ref()
-                .map_or_else(|| "unnamed".into(), |n| n.name.clone());
-            let span = param.name.as_ref().map_or(param.span, |n| n.span);
-            if let Some(binding) = self.binding(param, &name, ty, span, &explicit, &mut used) {
-                arguments.push(Argument {
-                    name,
-                    binding,
-                    span,
-                });
-            }
+        let arguments = self.bind_arguments_of(ast, &signature.params);
+        let max_threads = self
+            .max_threads(&ast.attributes)
+            .or_else(|| self.max_threads(request.attributes));
+        if instance {
+            self.instances.pop();
         }
-        let max_threads = ast
-            .attributes
-            .iter()
-            .find(|a| &*a.name.name == "max_total_threads_per_threadgroup")
-            .and_then(|a| a.args.first())
-            .and_then(|arg| self.constant_int(arg, "the number of threads"))
-            .and_then(|n| u32::try_from(n).ok());
-        let complete = arguments.len() == ast.params.len();
-        let Some(function) = self.lower_function(id, span) else {
+        let Some(handle) = handle else {
             return;
         };
-        self.check_threadgroup_memory(function, span);
-        if !complete {
-            return;
-        }
-        let name = ast.name.name.clone();
-        if self.module.kernels.iter().any(|k| k.name == name) {
-            self.fail(Diagnostic::error(
-                span,
-                format!("there are two kernels named `{name}`"),
-            ));
-            return;
-        }
+        self.check_threadgroup_memory(handle, ast.name.span);
         self.module.kernels.push(ir::Kernel {
-            name,
-            function,
+            name: request.name,
+            function: handle,
             arguments,
             max_threads,
-            span,
+            span: request.span,
         });
     }
 
-    fn check_threadgroup_memory(&mut self, function: ir::Handle<ir::Function>, span: Span) {
-        let variables = &self.module.functions[function].threadgroup;
-        let bytes: u64 = variables
+    fn max_threads(&mut self, attributes: &'a [Attribute]) -> Option<u32> {
+        let attribute = attributes
             .iter()
-            .map(|(_, v)| u64::from(self.module.types.layout(v.ty).0))
-            .sum();
-        if bytes > THREADGROUP_LIMIT {
-            self.fail(
-                Diagnostic::error(
-                    span,
-                    format!("this kernel's threadgroup variables take {bytes} bytes"),
-                )
-                .with_hint(format!("a threadgroup has {THREADGROUP_LIMIT} bytes")),
+            .find(|a| &*a.name.name == "max_total_threads_per_threadgroup")?;
+        let arg = attribute.args.first()?;
+        let value = self.constant_int(arg, "the number of threads")?;
+        if !(1..=THREAD_LIMIT).contains(&value) {
+            self.fail(Diagnostic::error(
+                arg.span,
+                format!("a threadgroup has 1 to {THREAD_LIMIT} threads"),
+            ));
+            return None;
+        }
+        Some(value as u32)
+    }
+
+    fn check_threadgroup_memory(&mut self, handle: ir::Handle<ir::Function>, span: Span) {
+        let function = &self.module.functions[handle];
+        let mut bytes = 0u64;
+        for (_, variable) in function.threadgroup.iter() {
+            let (size, align) = self.module.types.layout(variable.ty);
+            bytes = bytes.next_multiple_of(u64::from(align.max(1))) + u64::from(size);
+        }
+        if bytes > THREADGROUP_BYTES {
+            let largest = function
+                .threadgroup
+                .iter()
+                .max_by_key(|(_, v)| self.module.types.layout(v.ty).0)
+                .map(|(_, v)| (v.span, self.module.types.layout(v.ty).0));
+            let mut error = Diagnostic::error(
+                span,
+                format!(
+                    "this kernel has {bytes} bytes of threadgroup memory, and the limit is {THREADGROUP_BYTES}"
+                ),
             );
+            if let Some((span, size)) = largest {
+                error = error.with_related(span, format!("this takes {size} bytes"));
+            }
+            self.fail(error);
         }
     }
 
-    fn binding(
+    fn bind_arguments_of(&mut self, ast: &'a ast::Function, types: &[Qualified]) -> Vec<Argument> {
+        let mut buffers = Slots::default();
+        let mut groups = Slots::default();
+        let mut explicit = Vec::new();
+        for param in &ast.params {
+            let mut slot = None;
+            for (name, slots, limit) in [
+                ("buffer", &mut buffers, BUFFER_LIMIT),
+                ("threadgroup", &mut groups, BUFFER_LIMIT),
+            ] {
+                let Some(attribute) = param.attributes.iter().find(|a| &*a.name.name == name)
+                else {
+                    continue;
+                };
+                slot = self.explicit_slot(attribute, slots, limit, name);
+            }
+            explicit.push(slot);
+        }
+        let mut builtins: HashMap<Builtin, Span> = HashMap::new();
+        let mut arguments = Vec::new();
+        for ((param, &ty), slot) in ast.params.iter().zip(types).zip(explicit) {
+            let binding = self.bind(param, ty, slot, &mut buffers, &mut groups, &mut builtins);
+            if let Some(binding) = binding {
+                arguments.push(Argument {
+                    name: param
+                        .name
+                        .as_ref()
+                        .map_or_else(|| "unnamed".into(), |n| n.name.clone()),
+                    binding,
+                    span: param.span,
+                });
+            }
+        }
+        arguments
+    }
+
+    fn explicit_slot(
         &mut self,
-        param: &'a ast::Param,
-        name: &Name,
+        attribute: &'a Attribute,
+        slots: &mut Slots,
+        limit: u32,
+        what: &str,
+    ) -> Option<u32> {
+        let span = attribute.name.span;
+        let Some(arg) = attribute.args.first() else {
+            self.fail(
+                Diagnostic::error(span, format!("`{what}` needs an index"))
+                    .with_hint(format!("write `[[{what}(0)]]`")),
+            );
+            return None;
+        };
+        let index = self.constant_int(arg, "an index")?;
+        if !(0..i64::from(limit)).contains(&index) {
+            self.fail(
+                Diagnostic::error(arg.span, format!("there is no {what} {index}"))
+                    .with_label(format!("the indices are 0 to {}", limit - 1)),
+            );
+            return None;
+        }
+        let index = index as u32;
+        if let Some(&other) = slots.taken.get(&index) {
+            self.fail(
+                Diagnostic::error(arg.span, format!("{what} {index} is already taken"))
+                    .with_related(other, "by this parameter"),
+            );
+            return None;
+        }
+        slots.taken.insert(index, arg.span);
+        Some(index)
+    }
+
+    fn bind(
+        &mut self,
+        param: &'a Param,
         ty: Qualified,
-        span: Span,
-        explicit: &[u32],
-        used: &mut Vec<(u32, Span)>,
+        slot: Option<u32>,
+        buffers: &mut Slots,
+        groups: &mut Slots,
+        builtins: &mut HashMap<Builtin, Span>,
     ) -> Option<Binding> {
         if ty.ty.is_error() {
             return None;
         }
-        let builtin = param
-            .attributes
-            .iter()
-            .find_map(|a| builtin(&a.name.name).map(|b| (a, b)));
-        if let Some((attribute, builtin)) = builtin {
-            return self.builtin_binding(attribute, builtin, ty, span);
-        }
+        let mut of_buffer = false;
         for attribute in &param.attributes {
-            if !matches!(
-                &*attribute.name.name,
-                "buffer" | "threadgroup" | "maybe_unused"
-            ) {
-                let message = format!(
-                    "`[[{}]]` is no attribute of a kernel's parameter",
-                    attribute.name.name
-                );
-                let known = BUILTINS
-                    .iter()
-                    .map(|(n, _)| *n)
-                    .chain(["buffer", "threadgroup"]);
-                let error = Diagnostic::error(attribute.name.span, message);
-                let near = super::suggest::nearest(&attribute.name.name, known.collect::<Vec<_>>());
-                self.fail(match near {
-                    Some(near) => error.with_hint(format!("did you mean `[[{near}]]`?")),
-                    None => error,
-                });
-                return None;
+            let name = &*attribute.name.name;
+            if let Some((builtin, has_components)) = builtin(name) {
+                return self.bind_builtin(param, ty, attribute, builtin, has_components, builtins);
+            }
+            match name {
+                "buffer" | "threadgroup" => of_buffer = true,
+                "function_constant" => {
+                    self.fail(
+                        Diagnostic::error(attribute.name.span, "arguments that depend on function constants are not supported")
+                            .with_hint("always bind the argument, and test the function constant in the kernel"),
+                    );
+                    return None;
+                }
+                _ => self.report_attribute(attribute),
             }
         }
-        let (space, pointee, is_const, is_reference) = match (
-            ty.is_reference,
-            self.types.kind(ty.ty),
+        self.bind_memory(param, ty, slot, of_buffer, buffers, groups)
+    }
+
+    fn report_attribute(&mut self, attribute: &Attribute) {
+        let name = &*attribute.name.name;
+        if matches!(
+            name,
+            "maybe_unused" | "clang::maybe_unused" | "unused" | "gnu::unused"
         ) {
-            (true, _) => (ty.space, ty.ty, ty.is_const, true),
-            (
-                false,
+            return;
+        }
+        let graphics = matches!(
+            name,
+            "stage_in"
+                | "texture"
+                | "sampler"
+                | "color"
+                | "position"
+                | "vertex_id"
+                | "instance_id"
+                | "user"
+                | "id"
+        );
+        let mut error = Diagnostic::error(
+            attribute.name.span,
+            format!("`{name}` is not an attribute of a kernel's parameter here"),
+        );
+        if graphics {
+            error = error.with_label("only compute kernels with buffers are supported");
+        } else if let Some(near) = super::suggest::nearest(name, ATTRIBUTE_NAMES.iter().copied()) {
+            error = error.with_hint(format!("did you mean `{near}`?"));
+        }
+        self.fail(error);
+    }
+
+    fn bind_builtin(
+        &mut self,
+        param: &'a Param,
+        ty: Qualified,
+        attribute: &'a Attribute,
+        builtin: Builtin,
+        has_components: bool,
+        builtins: &mut HashMap<Builtin, Span>,
+    ) -> Option<Binding> {
+        let name = &attribute.name.name;
+        let shape = self.types.as_vector(ty.ty).filter(|_| !ty.is_reference);
+        let fits = shape.is_some_and(|(scalar, len)| {
+            matches!(scalar, Scalar::U16 | Scalar::U32)
+                && (len == 1 || (has_components && len <= 3))
+        });
+        if !fits {
+            let given = self.type_name(ty.ty);
+            let wanted = if has_components {
+                "`uint`, `uint2`, `uint3`, `ushort`, `ushort2` or `ushort3`"
+            } else {
+                "`uint` or `ushort`"
+            };
+            self.fail(
+                Diagnostic::error(param.ty.span, format!("`{name}` cannot be a `{given}`"))
+                    .with_hint(format!("declare it {wanted}")),
+            );
+            return None;
+        }
+        if let Some(&first) = builtins.get(&builtin) {
+            let error = Diagnostic::error(
+                attribute.name.span,
+                format!("`{name}` is given to two parameters"),
+            )
+            .with_related(first, "the first is here");
+            self.fail(error);
+            return None;
+        }
+        builtins.insert(builtin, attribute.name.span);
+        Some(Binding::Builtin(builtin))
+    }
+
+    fn bind_memory(
+        &mut self,
+        param: &'a Param,
+        ty: Qualified,
+        slot: Option<u32>,
+        has_attribute: bool,
+        buffers: &mut Slots,
+        groups: &mut Slots,
+    ) -> Option<Binding> {
+        let (space, pointee, is_const) = if ty.is_reference {
+            let Some(space) = ty.space else {
+                let name = self.type_name(ty.ty);
+                self.fail(
+                    Diagnostic::error(
+                        param.ty.span,
+                        "a reference must say which address space it refers to",
+                    )
+                    .with_hint(format!("write `constant {name} &` or `device {name} &`")),
+                );
+                return None;
+            };
+            (space, ty.ty, ty.is_const)
+        } else {
+            match self.types.kind(ty.ty) {
                 Kind::Pointer {
                     space,
                     pointee,
                     is_const,
-                },
-            ) => (Some(space), pointee, is_const, false),
-            _ => {
-                let shown = self.type_name(ty.ty);
-                self.fail(
-                    Diagnostic::error(span, format!("the kernel cannot get `{name}` as a plain `{shown}`"))
-                        .with_label("neither a buffer nor a position")
-                        .with_hint(format!("write `constant {shown} &{name} [[buffer(n)]]`, or give it an attribute such as `[[thread_position_in_grid]]`")),
-                );
-                return None;
+                } => (space, pointee, is_const),
+                Kind::Array(..) | Kind::UnsizedArray(_) => {
+                    self.fail(
+                        Diagnostic::error(param.ty.span, "a kernel's parameter cannot be an array")
+                            .with_hint("declare a pointer: `device T *`"),
+                    );
+                    return None;
+                }
+                _ => {
+                    self.report_by_value(param, ty, has_attribute);
+                    return None;
+                }
             }
         };
-        let pointee = self.ir_type(pointee);
-        let index_of = |kind: &str| param.attributes.iter().find(|a| &*a.name.name == kind);
-        match space {
-            Some(AddressSpace::Threadgroup) => {
-                let index = match index_of("threadgroup") {
-                    Some(attribute) => self.attribute_index(attribute)?,
-                    None => 0,
-                };
-                Some(Binding::Threadgroup { index, pointee })
-            }
-            Some(space @ (AddressSpace::Device | AddressSpace::Constant)) => {
-                let index = match index_of("buffer") {
-                    Some(attribute) => self.attribute_index(attribute)?,
-                    None => (0..)
-                        .find(|i| !explicit.contains(i) && !used.iter().any(|(u, _)| u == i))?,
-                };
-                if index >= BUFFER_LIMIT {
-                    self.fail(
-                        Diagnostic::error(
-                            span,
-                            format!(
-                                "buffer {index} is beyond the {BUFFER_LIMIT} that a kernel has"
-                            ),
-                        )
-                        .with_hint("the indices are 0 to 30"),
-                    );
-                    return None;
-                }
-                if let Some((_, other)) = used.iter().find(|(u, _)| *u == index).copied() {
-                    self.fail(
-                        Diagnostic::error(span, format!("buffer {index} is taken already"))
-                            .with_related(other, "by this parameter"),
-                    );
-                    return None;
-                }
-                used.push((index, span));
-                let writable = space == AddressSpace::Device && !is_const;
-                Some(Binding::Buffer {
-                    index,
-                    space,
-                    writable,
-                    pointee,
-                    is_reference,
-                })
-            }
-            _ => {
-                self.fail(
-                    Diagnostic::error(
-                        span,
-                        format!("`{name}` points to thread memory, which nobody outside has"),
-                    )
-                    .with_hint("a kernel's buffers are `device` or `constant`"),
-                );
-                None
-            }
-        }
-    }
-
-    fn attribute_index(&mut self, attribute: &'a Attribute) -> Option<u32> {
-        let Some(arg) = attribute.args.first() else {
-            let name = &attribute.name.name;
+        let wants_group = space == AddressSpace::Threadgroup;
+        let attribute = param
+            .attributes
+            .iter()
+            .find(|a| matches!(&*a.name.name, "buffer" | "threadgroup"));
+        if let Some(attribute) = attribute
+            && (&*attribute.name.name == "threadgroup") != wants_group
+        {
+            let hint = if wants_group { "threadgroup" } else { "buffer" };
             self.fail(
-                Diagnostic::error(attribute.name.span, format!("`[[{name}]]` needs an index"))
-                    .with_hint(format!("write `[[{name}(0)]]`")),
+                Diagnostic::error(
+                    attribute.name.span,
+                    format!(
+                        "a pointer to `{}` memory is not a `{}`",
+                        space_name(space),
+                        attribute.name.name
+                    ),
+                )
+                .with_hint(format!(
+                    "write `[[{hint}(n)]]`, or change the address space"
+                )),
             );
             return None;
+        }
+        if space == AddressSpace::Thread {
+            self.fail(
+                Diagnostic::error(param.ty.span, "a kernel cannot be given `thread` memory")
+                    .with_hint("use `device`, `constant` or `threadgroup`"),
+            );
+            return None;
+        }
+        if attribute.is_some() && slot.is_none() {
+            return None;
+        }
+        let slots = if wants_group { groups } else { buffers };
+        let index = slot.unwrap_or_else(|| slots.next_free());
+        slots.taken.insert(index, param.span);
+        if index >= BUFFER_LIMIT {
+            self.fail(Diagnostic::error(
+                param.span,
+                format!("a kernel can have {BUFFER_LIMIT} buffers, and this is one more"),
+            ));
+            return None;
+        }
+        let pointee = self.ir_type(pointee);
+        Some(if wants_group {
+            Binding::Threadgroup { index, pointee }
+        } else {
+            Binding::Buffer {
+                index,
+                space,
+                writable: space == AddressSpace::Device && !is_const,
+                pointee,
+                is_reference: ty.is_reference,
+            }
+        })
+    }
+
+    fn report_by_value(&mut self, param: &'a Param, ty: Qualified, has_attribute: bool) {
+        let given = self.type_name(ty.ty);
+        let name = param.name.as_ref().map_or("x", |n| &*n.name);
+        let error = Diagnostic::error(
+            param.span,
+            format!("parameter `{name}` of a kernel says not where its `{given}` comes from"),
+        );
+        let error = if has_attribute {
+            error
+                .with_label("a buffer is a pointer or a reference")
+                .with_hint(format!("write `constant {given} & {name}` for one value"))
+        } else {
+            error
+                .with_label("neither a pointer nor one of the thread's positions")
+                .with_hint(format!(
+                    "write `constant {given} & {name} [[buffer(n)]]`, or add an attribute such as `[[thread_position_in_grid]]`"
+                ))
         };
-        let value = self.constant_value(arg, Ty::INT, "an index")?;
-        match value {
-            Constant::Int(n) if (0..=65_535).contains(&n) => Some(n as u32),
-            _ => {
-                self.fail(Diagnostic::error(arg.span, "this is no index"));
-                None
-            }
-        }
+        self.fail(error);
     }
-
-    fn builtin_binding(
-        &mut self,
-        attribute: &'a Attribute,
-        builtin: Builtin,
-        ty: Qualified,
-        span: Span,
-    ) -> Option<Binding> {
-        let most = if is_position(builtin) { 3 } else { 1 };
-        match self.types.as_vector(ty.ty) {
-            Some((Scalar::U32 | Scalar::U16, len)) if len <= most && !ty.is_reference => {
-                Some(Binding::Builtin(builtin))
-            }
-            _ => {
-                let (found, name) = (self.type_name(ty.ty), &attribute.name.name);
-                let wanted = if most == 3 {
-                    "`uint`, `uint2`, `uint3`, or the same of `ushort`"
-                } else {
-                    "`uint` or `ushort`"
-                };
-                self.fail(
-                    Diagnostic::error(span, format!("`[[{name}]]` cannot be `{found}`"))
-                        .with_hint(format!("it is {wanted}")),
-                );
-                None
-            }
-        }
-    }
-}
-
-const BUILTINS: &[(&str, Builtin)] = &[
-    ("thread_position_in_grid", Builtin::ThreadPositionInGrid),
-    (
-        "thread_position_in_threadgroup",
-        Builtin::ThreadPositionInThreadgroup,
-    ),
-    (
-        "thread_index_in_threadgroup",
-        Builtin::ThreadIndexInThreadgroup,
-    ),
-    ("thread_index_in_simdgroup", Builtin::ThreadIndexInSimdgroup),
-    ("thread_index_in_quadgroup", Builtin::ThreadIndexInQuadgroup),
-    (
-        "simdgroup_index_in_threadgroup",
-        Builtin::SimdgroupIndexInThreadgroup,
-    ),
-    (
-        "quadgroup_index_in_threadgroup",
-        Builtin::QuadgroupIndexInThreadgroup,
-    ),
-    (
-        "threadgroup_position_in_grid",
-        Builtin::ThreadgroupPositionInGrid,
-    ),
-    ("threads_per_grid", Builtin::ThreadsPerGrid),
-    ("threads_per_threadgroup", Builtin::ThreadsPerThreadgroup),
-    (
-        "dispatch_threads_per_threadgroup",
-        Builtin::DispatchThreadsPerThreadgroup,
-    ),
-    ("threadgroups_per_grid", Builtin::ThreadgroupsPerGrid),
-    ("threads_per_simdgroup", Builtin::ThreadsPerSimdgroup),
-    ("thread_execution_width", Builtin::ThreadsPerSimdgroup),
-    (
-        "simdgroups_per_threadgroup",
-        Builtin::SimdgroupsPerThreadgroup,
-    ),
-    (
-        "dispatch_simdgroups_per_threadgroup",
-        Builtin::DispatchSimdgroupsPerThreadgroup,
-    ),
-    (
-        "quadgroups_per_threadgroup",
-        Builtin::QuadgroupsPerThreadgroup,
-    ),
-    ("grid_origin", Builtin::GridOrigin),
-];
-
-fn builtin(name: &str) -> Option<Builtin> {
-    BUILTINS
-        .iter()
-        .find(|(known, _)| *known == name)
-        .map(|(_, builtin)| *builtin)
-}
-
-/// Whether it has a component for each dimension.
-fn is_position(builtin: Builtin) -> bool {
-    use Builtin::*;
-    matches!(
-        builtin,
-        ThreadPositionInGrid
-            | ThreadPositionInThreadgroup
-            | ThreadgroupPositionInGrid
-            | ThreadsPerGrid
-            | ThreadsPerThreadgroup
-            | DispatchThreadsPerThreadgroup
-            | ThreadgroupsPerGrid
-            | GridOrigin
-    )
 }

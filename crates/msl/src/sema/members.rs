@@ -111,7 +111,7 @@ impl<'a> Checker<'a> {
         let name = &member.ident.name;
         match self.types.kind(object.ty) {
             Kind::Struct(id) => {
-                let Some(entity) = self.find_member(id, name) else {
+                let Some(entity) = self.find_own_member(id, name) else {
                     self.report_no_member(id, member);
                     return Operand::poison(span);
                 };
@@ -269,7 +269,7 @@ impl<'a> Checker<'a> {
         let ty = self.types.vector(scalar, components.len() as u8);
         if let Repr::Place(lvalue) = &object.repr {
             let mut lvalue = (**lvalue).clone();
-            let named: Vec<u8> = match &lvalue.swizzle {
+            let components: Vec<u8> = match &lvalue.swizzle {
                 Some(outer) => components
                     .iter()
                     .filter_map(|&c| outer.get(c as usize).copied())
@@ -277,16 +277,16 @@ impl<'a> Checker<'a> {
                 None => components.clone(),
             };
             lvalue.known = None;
-            if let [component] = named[..] {
+            if let ([component], None) = (&components[..], lvalue.elements) {
                 lvalue.swizzle = None;
                 lvalue
                     .place
                     .path
-                    .push(Projection::Element(u32::from(component)));
+                    .push(Projection::Element(u32::from(*component)));
                 lvalue.place.ty = self.ir_type(ty);
                 lvalue.ty = ty;
             } else {
-                lvalue.swizzle = Some(named);
+                lvalue.swizzle = Some(components);
             }
             if let Some(Constant::Composite(_)) = object.as_constant() {
                 // Folded below.
@@ -403,11 +403,19 @@ impl<'a> Checker<'a> {
             }
             let known = known as u32;
             if let Repr::Place(lvalue) = &object.repr
-                && let Some(swizzle) = &lvalue.swizzle
+                && !lvalue.is_plain()
             {
+                if lvalue.elements.is_some() {
+                    return match self.types.as_scalar(element) {
+                        Some(scalar) => self.swizzle(object, scalar, vec![known as u8], span),
+                        None => Operand::poison(span),
+                    };
+                }
+                let swizzle = lvalue.swizzle.as_deref().unwrap_or(&[]);
                 let component = swizzle.get(known as usize).copied().unwrap_or(0);
                 let whole = Lvalue {
                     swizzle: None,
+                    elements: None,
                     known: None,
                     ..(**lvalue).clone()
                 };
@@ -419,7 +427,7 @@ impl<'a> Checker<'a> {
             return self.part(object, Projection::Element(known), known, element, span);
         }
         let object = match object.as_place() {
-            Some(lvalue) if lvalue.swizzle.is_none() => object,
+            Some(lvalue) if lvalue.is_plain() => object,
             _ => self.in_memory(object),
         };
         let index = self.value(&index);
@@ -461,6 +469,16 @@ impl<'a> Checker<'a> {
                     return false;
                 }
             }
+        }
+        if lvalue.is_temporary {
+            self.fail(
+                Diagnostic::error(
+                    operand.span,
+                    format!("{what} would change a value that is gone right after"),
+                )
+                .with_label("a temporary value"),
+            );
+            return false;
         }
         if lvalue.space == AddressSpace::Constant {
             self.fail(

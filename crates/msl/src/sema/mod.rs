@@ -2,7 +2,7 @@
 //!
 //! One pass over the program's items declares them in order; then every kernel and function is
 //! lowered, its callees first. Checking a body and writing its IR are one step: an expression comes
-//! back as an `operand::Operand` that knows its type. A template is lowered again for each set of
+//! back as an [`operand::Operand`] that knows its type. A template is lowered again for each set of
 //! arguments, with its parameters bound in an environment, so no code here works on types that are
 //! not known.
 //!
@@ -16,6 +16,7 @@ mod constant;
 mod context;
 mod conversions;
 mod declarations;
+mod evaluate;
 mod expressions;
 mod functions;
 mod initialisers;
@@ -23,11 +24,14 @@ mod kernels;
 mod members;
 mod operand;
 mod operators;
+mod packs;
 mod scope;
 mod statements;
 mod structs;
 mod suggest;
 mod templates;
+#[cfg(test)]
+mod tests;
 mod type_names;
 mod types;
 
@@ -95,19 +99,20 @@ struct Checker<'a> {
     too_deep: bool,
     /// The instances being lowered, outermost first: where each was asked for, and its name.
     instances: Vec<(Span, Name)>,
-    #[expect(dead_code, reason = "template instances will read it")]
     instance_count: usize,
     kernels: Vec<kernels::KernelRequest<'a>>,
     /// Set while a program-defined conversion is looked for: there is at most one in a row.
     converting: bool,
     /// Set when an expression reads a function constant.
     mentions_function_constant: bool,
+    /// Set while something is only tried: errors are counted, not reported.
+    silent: bool,
+    silent_errors: usize,
 }
 
 impl<'a> Checker<'a> {
     fn new(report: &'a mut Report) -> Self {
-        let namespace = |name: &str, parent| Namespace {
-            name: Some(name.into()),
+        let namespace = |parent| Namespace {
             parent: Some(parent),
             ..Namespace::default()
         };
@@ -117,9 +122,9 @@ impl<'a> Checker<'a> {
             types: TypeTable::new(),
             namespaces: vec![
                 Namespace::default(),
-                namespace("metal", GLOBAL),
-                namespace("precise", METAL),
-                namespace("fast", METAL),
+                namespace(GLOBAL),
+                namespace(METAL),
+                namespace(METAL),
             ],
             functions: Vec::new(),
             structs: Vec::new(),
@@ -137,6 +142,8 @@ impl<'a> Checker<'a> {
             kernels: Vec::new(),
             converting: false,
             mentions_function_constant: false,
+            silent: false,
+            silent_errors: 0,
         };
         let nested = [
             (GLOBAL, "metal", METAL),
@@ -162,6 +169,11 @@ impl<'a> Checker<'a> {
 
     /// Reports a problem, saying which template instance it is in.
     fn fail(&mut self, mut diagnostic: Diagnostic) {
+        if self.silent {
+            let is_error = diagnostic.severity == crate::diag::Severity::Error;
+            self.silent_errors += usize::from(is_error);
+            return;
+        }
         const MOST_RELATED: usize = 3;
         for (span, name) in self.instances.iter().rev().take(MOST_RELATED) {
             diagnostic =
@@ -314,7 +326,7 @@ impl<'a> Checker<'a> {
         }
     }
 
-    /// A name made from text.
+    /// The result type as a list of instance names.
     fn name_of(text: impl AsRef<str>) -> Name {
         Name::from(text.as_ref())
     }

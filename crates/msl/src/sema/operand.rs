@@ -45,11 +45,19 @@ pub(super) struct Lvalue {
     pub is_const: bool,
     /// The components that a multi-component swizzle of the place names.
     pub swizzle: Option<Vec<u8>>,
+    /// The place is a simdgroup matrix of this type, and meant are this thread's two elements.
+    pub elements: Option<Ty>,
     /// The value, if the place can only ever hold this one.
     pub known: Option<Constant>,
     /// Whether it only exists for this expression, so that writable references must not bind to it.
-    #[expect(dead_code, reason = "template instances will read it")]
     pub is_temporary: bool,
+}
+
+impl Lvalue {
+    /// Whether it is the whole place, which can be pointed at.
+    pub fn is_plain(&self) -> bool {
+        self.swizzle.is_none() && self.elements.is_none()
+    }
 }
 
 impl<'a> Operand<'a> {
@@ -106,7 +114,7 @@ impl<'a> Operand<'a> {
     pub fn as_constant(&self) -> Option<&Constant> {
         match &self.repr {
             Repr::Constant(constant) => Some(constant),
-            Repr::Place(lvalue) if lvalue.swizzle.is_none() => lvalue.known.as_ref(),
+            Repr::Place(lvalue) if lvalue.is_plain() => lvalue.known.as_ref(),
             _ => None,
         }
     }

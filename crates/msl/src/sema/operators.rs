@@ -114,7 +114,7 @@ impl<'a> Checker<'a> {
                 UnaryOp::LogicalNot => "operator!",
                 _ => "operator~",
             };
-            if let Some(result) = self.operator_call(name, std::slice::from_ref(&operand), span) {
+            if let Some(result) = self.operator_call(name, &[operand.clone()], span) {
                 return result;
             }
         }
@@ -320,6 +320,11 @@ impl<'a> Checker<'a> {
             }
             (Kind::MemFlags, Kind::MemFlags) if is_bitwise(op) => {
                 Some(self.emit_binary(ir_op(op), left.clone(), right.clone(), Ty::MEM_FLAGS, span))
+            }
+            (Kind::SimdgroupMatrix(l), Kind::SimdgroupMatrix(r))
+                if l == r && op == BinaryOp::Multiply =>
+            {
+                Some(self.simdgroup_multiply(left.clone(), right.clone(), span))
             }
             _ => None,
         };

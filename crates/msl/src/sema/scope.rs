@@ -44,6 +44,8 @@ pub(super) enum Entity<'a> {
     /// A template of the library: `vec`, `numeric_limits`, `is_same`.
     LibraryTemplate(&'static str),
     Namespace(NamespaceId),
+    /// A parameter pack: what each of its elements stands for.
+    Pack(Rc<[Self]>),
     /// A field of the struct that it was looked up in.
     Field(StructId, u32),
     /// Declared, but wrong; already reported.
@@ -85,8 +87,6 @@ impl<'a> Environment<'a> {
 /// A namespace.
 #[derive(Default)]
 pub(super) struct Namespace<'a> {
-    #[expect(dead_code, reason = "template instances will read it")]
-    pub name: Option<Name>,
     pub parent: Option<NamespaceId>,
     /// Its names and when they were declared.
     pub names: HashMap<Name, (Entity<'a>, usize)>,
@@ -97,6 +97,17 @@ pub(super) struct Namespace<'a> {
 impl<'a> Checker<'a> {
     /// What a name means here, if anything.
     pub(super) fn find(&mut self, name: &Name) -> Option<Entity<'a>> {
+        match self.find_any(name) {
+            Some(Entity::Pack(list)) if self.context.pack.is_some() => {
+                let position = self.context.pack.as_mut()?;
+                position.len = Some(list.len());
+                list.get(position.index).cloned().or(Some(Entity::Poison))
+            }
+            found => found,
+        }
+    }
+
+    fn find_any(&mut self, name: &Name) -> Option<Entity<'a>> {
         if let Some(entity) = self
             .context
             .scopes
@@ -275,6 +286,9 @@ impl<'a> Checker<'a> {
                 }
                 self.instantiate_named(id, &[], segment.ident.span)
             }
+            (Entity::LibraryTemplate(name @ ("true_type" | "false_type")), None) => {
+                self.argument_free_trait(name, None, segment.ident.span)
+            }
             (Entity::LibraryTemplate(name), None) => {
                 self.fail(
                     Diagnostic::error(
@@ -307,6 +321,9 @@ impl<'a> Checker<'a> {
         let name = &next.ident.name;
         if let (Entity::LibraryTemplate(template), Some(args)) = (&entity, &segment.args) {
             return self.library_template(template, args, Some(next), segment.ident.span);
+        }
+        if let Entity::LibraryTemplate(template @ ("true_type" | "false_type")) = entity {
+            return self.argument_free_trait(template, Some(next), segment.ident.span);
         }
         match self.apply_arguments(entity, segment)? {
             Entity::Namespace(namespace) => {
@@ -348,13 +365,10 @@ impl<'a> Checker<'a> {
         if library && let Some(hint) = builtins::missing_hint(name) {
             error = error.with_hint(hint);
         } else {
-            let mut names: Vec<&str> = self.namespaces[namespace]
-                .names
-                .keys()
-                .map(|n| &**n)
-                .collect();
+            let own: Vec<Name> = self.namespaces[namespace].names.keys().cloned().collect();
+            let mut names: Vec<&str> = own.iter().map(|n| &**n).collect();
             if library {
-                names.extend(builtins::function_names().map(|name| -> &str { name }));
+                names.extend(builtins::function_names());
             }
             names.sort_unstable();
             if let Some(near) = super::suggest::nearest(name, names) {
@@ -398,23 +412,28 @@ impl<'a> Checker<'a> {
 
     /// The visible name nearest to a misspelled one.
     fn nearest_visible(&self, name: &str) -> Option<String> {
-        let mut names: Vec<&str> = Vec::new();
+        let mut known: Vec<Name> = Vec::new();
         for scope in &self.context.scopes {
-            names.extend(scope.keys().map(|n| &**n));
+            known.extend(scope.keys().cloned());
         }
         let mut environment = self.context.environment.as_deref();
         while let Some(level) = environment {
-            names.extend(level.names.keys().map(|n| &**n));
+            known.extend(level.names.keys().cloned());
             environment = level.parent.as_deref();
         }
         let mut level = Some(self.context.namespace);
+        let mut uses_library = false;
         while let Some(namespace) = level {
-            names.extend(self.namespaces[namespace].names.keys().map(|n| &**n));
-            let uses_library = |&(used, _): &(NamespaceId, usize)| used == METAL;
-            if self.namespaces[namespace].using.iter().any(uses_library) {
-                names.extend(builtins::function_names().map(|name| -> &str { name }));
-            }
+            known.extend(self.namespaces[namespace].names.keys().cloned());
+            uses_library |= self.namespaces[namespace]
+                .using
+                .iter()
+                .any(|&(used, _)| used == METAL);
             level = self.namespaces[namespace].parent;
+        }
+        let mut names: Vec<&str> = known.iter().map(|n| &**n).collect();
+        if uses_library {
+            names.extend(builtins::function_names());
         }
         names.extend([
             "bool", "char", "uchar", "short", "ushort", "int", "uint", "long", "ulong", "half",

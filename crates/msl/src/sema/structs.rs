@@ -35,7 +35,6 @@ pub(super) struct StructInfo<'a> {
     pub is_complete: bool,
     pub template: Option<TemplateId>,
     /// What it is an instance with.
-    #[expect(dead_code, reason = "template instances will read it")]
     pub arguments: Vec<Argument>,
     /// Whether it is an instance of a template, so that unused members stay unlowered.
     pub is_instance: bool,
@@ -60,8 +59,7 @@ pub(super) struct EnumInfo {
 /// A conversion that the program defines.
 #[derive(Clone, Copy)]
 pub(super) enum UserConversion {
-    #[expect(dead_code, reason = "template instances will read it")]
-    Constructor(FunctionId),
+    Constructor,
     Operator(FunctionId),
 }
 
@@ -336,10 +334,8 @@ impl<'a> Checker<'a> {
 
     /// Declares a name in a struct; functions of one name join.
     pub(super) fn declare_member(&mut self, id: StructId, name: &ast::Ident, entity: Entity<'a>) {
-        let of_struct = *name.name == *self.structs[id].name;
         match (self.structs[id].names.get_mut(&name.name), entity) {
             (Some(Entity::Functions(set)), Entity::Functions(new)) => set.users.extend(new.users),
-            (Some(_), Entity::Functions(_)) if of_struct => {}
             (Some(_), _) => {
                 let owner = self.structs[id].name.clone();
                 self.fail(Diagnostic::error(
@@ -410,22 +406,32 @@ impl<'a> Checker<'a> {
         self.structs[id].is_complete = true;
     }
 
-    /// What a name means in a struct or its bases.
+    /// What a name means in a struct, its bases, or the structs around it.
     pub(super) fn find_member(&self, id: StructId, name: &str) -> Option<Entity<'a>> {
+        if let Some(entity) = self.find_own_member(id, name) {
+            return Some(entity);
+        }
+        // A nested struct sees the names of those around it, but not their fields.
+        let mut outer = self.structs.get(id)?.owner;
+        while let Some(around) = outer {
+            let found = self.find_own_member(around, name);
+            if let Some(entity) = found.filter(|entity| !matches!(entity, Entity::Field(..))) {
+                return Some(entity);
+            }
+            outer = self.structs[around].owner;
+        }
+        None
+    }
+
+    /// What a name means in a struct or its bases.
+    pub(super) fn find_own_member(&self, id: StructId, name: &str) -> Option<Entity<'a>> {
         let info = self.structs.get(id)?;
-        if let Some(entity) = info.names.get(name) {
-            return Some(entity.clone());
-        }
-        if let Some(found) = info
-            .bases
-            .iter()
-            .find_map(|&(base, _)| self.find_member(base, name))
-        {
-            return Some(found);
-        }
-        // A nested struct sees the names of the one around it, but not its fields.
-        let outer = info.owner.and_then(|owner| self.find_member(owner, name));
-        outer.filter(|entity| !matches!(entity, Entity::Field(..)))
+        let own = info.names.get(name).cloned();
+        own.or_else(|| {
+            info.bases
+                .iter()
+                .find_map(|&(base, _)| self.find_own_member(base, name))
+        })
     }
 
     /// Whether a struct derives from another.
@@ -640,6 +646,7 @@ impl<'a> Checker<'a> {
             space: AddressSpace::Thread,
             is_const: false,
             swizzle: None,
+            elements: None,
             known: None,
             is_temporary: true,
         };
@@ -703,8 +710,8 @@ impl<'a> Checker<'a> {
                     best = Some((rank, concrete));
                 }
             }
-            if let Some((_, function)) = best {
-                return Some(UserConversion::Constructor(function));
+            if best.is_some() {
+                return Some(UserConversion::Constructor);
             }
         }
         let Kind::Struct(id) = self.types.kind(operand.ty) else {
@@ -757,7 +764,7 @@ impl<'a> Checker<'a> {
     ) -> Operand<'a> {
         let span = operand.span;
         match way {
-            UserConversion::Constructor(_) => self.construct(to, vec![operand], false, span),
+            UserConversion::Constructor => self.construct(to, vec![operand], false, span),
             UserConversion::Operator(function) => {
                 let made = self.call_user(function, Some(&operand), Vec::new(), span);
                 if made.is_poison() {
@@ -934,7 +941,7 @@ impl<'a> Checker<'a> {
         let name = &next.ident.name;
         let found = match self.types.kind(ty) {
             Kind::Error => return None,
-            Kind::Struct(id) => self.find_member(id, name),
+            Kind::Struct(id) => self.find_own_member(id, name),
             Kind::Enum(id) => {
                 let value = self.enums[id].values.iter().find(|(n, _)| n == name);
                 value.map(|(_, v)| Entity::Known(ty, Constant::Int(*v)))

@@ -102,7 +102,7 @@ impl<'a> Checker<'a> {
             TypeExprKind::Expansion(_) => {
                 self.fail(Diagnostic::error(
                     ty.span,
-                    "parameter packs are not supported yet",
+                    "a pack of types can only stand in a list",
                 ));
                 poison
             }

@@ -50,7 +50,6 @@ pub(super) enum Kind {
     /// `metal::simd_vote`
     SimdVote,
     /// A function known at compile time: an index into the checker's list of them.
-    #[expect(dead_code, reason = "template instances will read it")]
     Callable(usize),
 }
 

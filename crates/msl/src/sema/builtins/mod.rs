@@ -1,403 +1,523 @@
-//! The functions of the standard library: what each takes, and the IR it becomes.
+//! The standard library's functions: tables of what they take and give, and how they become IR.
 //!
-//! Functions of one shape share a row of the table; what remains has a function of its own in
-//! `memory` (barriers, atomics), `lanes` (SIMD-groups) or `composite` (made of several operations).
+//! A function with versions for many types is one [`Entry`]; a call makes its versions for the
+//! types at hand and ranks them like any other overloads. Functions that no table describes (the
+//! atomics, barriers, matrices) are [`Special`].
 
-mod composite;
+pub(super) mod atomics;
 pub(super) mod constants;
-mod lanes;
+mod geometry;
+mod maths;
+mod matrices;
 mod memory;
+mod simd;
 pub(super) mod traits;
 
+use std::collections::HashMap;
+use std::sync::OnceLock;
+
 use super::Checker;
-use super::constant::Constant;
-use super::operand::{Operand, Repr};
-use super::operators;
-use super::scope::{Entity, FunctionSet};
+use super::conversions::Rank;
+use super::operand::Operand;
+use super::scope::FunctionSet;
 use super::types::{Kind, Qualified, Ty};
 use crate::diag::{Diagnostic, Span};
-use crate::ir::{Handle, MathFunction, Op, Scalar, Value};
-use crate::syntax::ast::{Name, PathSegment, TemplateArg};
+use crate::ir::{AddressSpace, MathFunction, Op, Scalar, SimdOp};
+use crate::syntax::ast::{Name, TemplateArg};
 
-/// A call of a library function.
-pub(super) struct LibraryCall<'a> {
+/// The scalars that a function has versions for.
+#[derive(Clone, Copy)]
+enum Over {
+    Floats,
+    Integers,
+    Numbers,
+    /// Numbers of at most 32 bits: what lanes can exchange.
+    LaneNumbers,
+    LaneIntegers,
+    /// 32-bit integers.
+    Words,
+    Bool,
+    /// Every type that has vectors.
+    All,
+    /// One version, without a generic type.
+    None,
+}
+
+impl Over {
+    fn scalars(self) -> &'static [Scalar] {
+        use Scalar::{Bool, F16, F32, I8, I16, I32, I64, U8, U16, U32, U64};
+        match self {
+            Self::Floats => &[F16, F32],
+            Self::Integers => &[I8, U8, I16, U16, I32, U32, I64, U64],
+            Self::Numbers => &[I8, U8, I16, U16, I32, U32, I64, U64, F16, F32],
+            Self::LaneNumbers => &[I8, U8, I16, U16, I32, U32, F16, F32],
+            Self::LaneIntegers => &[I8, U8, I16, U16, I32, U32],
+            Self::Words => &[I32, U32],
+            Self::Bool => &[Bool],
+            Self::All => &[Bool, I8, U8, I16, U16, I32, U32, I64, U64, F16, F32],
+            Self::None => &[F32],
+        }
+    }
+}
+
+/// The lengths that a function has versions for.
+#[derive(Clone, Copy, PartialEq, Eq)]
+enum Lengths {
+    Any,
+    Vectors,
+    Scalars,
+    Three,
+}
+
+/// A parameter or result type, in terms of the generic type.
+#[derive(Clone, Copy, PartialEq, Eq)]
+enum Of {
+    /// The generic type.
+    T,
+    /// Its scalar.
+    Element,
+    /// bool, of its length.
+    Bools,
+    /// int, of its length.
+    Ints,
+    /// Its unsigned counterpart.
+    Unsigned,
+    Bool,
+    Uint,
+    Ushort,
+    Vote,
+    /// A reference to write the generic type to.
+    OutT,
+    /// A reference to write int, of its length, to.
+    OutInts,
+}
+
+/// How a call becomes IR.
+#[derive(Clone, Copy)]
+enum Action {
+    Math(MathFunction),
+    Simd(SimdOp),
+    Expand(Expand),
+}
+
+/// Makes the IR of a function from its converted arguments.
+type Expand = for<'c, 'a> fn(&'c mut Checker<'a>, &Call<'a>) -> Operand<'a>;
+
+/// What [`Expand`] gets.
+struct Call<'a> {
+    args: Vec<Operand<'a>>,
+    result: Ty,
+    span: Span,
+}
+
+/// A function of the library, with all its versions.
+struct Entry {
+    name: &'static str,
+    over: Over,
+    lengths: Lengths,
+    params: &'static [Of],
+    result: Of,
+    action: Action,
+}
+
+const fn entry(
+    name: &'static str,
+    over: Over,
+    lengths: Lengths,
+    params: &'static [Of],
+    result: Of,
+    action: Action,
+) -> Entry {
+    Entry {
+        name,
+        over,
+        lengths,
+        params,
+        result,
+        action,
+    }
+}
+
+/// A function that no table describes.
+pub(super) type Special =
+    for<'c, 'a> fn(&'c mut Checker<'a>, &SpecialCall<'a>, Vec<Operand<'a>>) -> Operand<'a>;
+
+/// What a [`Special`] knows of its call.
+pub(super) struct SpecialCall<'a> {
     pub name: Name,
-    /// `<...>` after the name.
     pub explicit: Option<&'a [TemplateArg]>,
     pub name_span: Span,
     pub span: Span,
 }
 
-/// A function with code of its own.
-type Special = for<'a, 'b> fn(&mut Checker<'a>, &LibraryCall<'a>, Vec<Operand<'a>>) -> Operand<'a>;
-
-/// How a function's arguments and result go together.
-#[derive(Clone, Copy)]
-enum Shape {
-    /// Floating scalars or vectors of one type; the result is of that type.
-    Float(MathFunction),
-    /// A floating scalar or vector; the result is bool by component.
-    Test(MathFunction),
-    /// A floating scalar or vector; the result is int by component.
-    FloatToInt(MathFunction),
-    /// Integer scalars or vectors of one type, and a result of that type.
-    Integer(MathFunction),
-    /// The floating or the integer function.
-    Number(MathFunction, MathFunction),
-    /// Any of the others.
-    Special(Special),
+/// A version of a function that a call could mean.
+#[derive(Clone)]
+pub(super) struct LibraryCandidate {
+    entry: &'static Entry,
+    pub params: Vec<LibraryParam>,
+    result: Ty,
 }
 
-fn find(name: &str) -> Option<Shape> {
-    use MathFunction as F;
-    Some(match name {
-        "acos" => Shape::Float(F::Acos),
-        "acosh" => Shape::Float(F::Acosh),
-        "asin" => Shape::Float(F::Asin),
-        "asinh" => Shape::Float(F::Asinh),
-        "atan" => Shape::Float(F::Atan),
-        "atan2" => Shape::Float(F::Atan2),
-        "atanh" => Shape::Float(F::Atanh),
-        "ceil" => Shape::Float(F::Ceil),
-        "copysign" => Shape::Float(F::Copysign),
-        "cos" => Shape::Float(F::Cos),
-        "cosh" => Shape::Float(F::Cosh),
-        "cospi" => Shape::Float(F::Cospi),
-        "exp" => Shape::Float(F::Exp),
-        "exp2" => Shape::Float(F::Exp2),
-        "exp10" => Shape::Float(F::Exp10),
-        "fabs" => Shape::Float(F::Fabs),
-        "fdim" => Shape::Float(F::Fdim),
-        "floor" => Shape::Float(F::Floor),
-        "fma" => Shape::Float(F::Fma),
-        "fmax" => Shape::Float(F::Fmax),
-        "fmin" => Shape::Float(F::Fmin),
-        "fmod" => Shape::Float(F::Fmod),
-        "fract" => Shape::Float(F::Fract),
-        "log" => Shape::Float(F::Log),
-        "log2" => Shape::Float(F::Log2),
-        "log10" => Shape::Float(F::Log10),
-        "mix" => Shape::Float(F::Mix),
-        "nextafter" => Shape::Float(F::Nextafter),
-        "pow" => Shape::Float(F::Pow),
-        "powr" => Shape::Float(F::Powr),
-        "rint" => Shape::Float(F::Rint),
-        "round" => Shape::Float(F::Round),
-        "rsqrt" => Shape::Float(F::Rsqrt),
-        "saturate" => Shape::Float(F::Saturate),
-        "sign" => Shape::Float(F::Sign),
-        "sin" => Shape::Float(F::Sin),
-        "sinh" => Shape::Float(F::Sinh),
-        "sinpi" => Shape::Float(F::Sinpi),
-        "smoothstep" => Shape::Float(F::Smoothstep),
-        "sqrt" => Shape::Float(F::Sqrt),
-        "step" => Shape::Float(F::Step),
-        "tan" => Shape::Float(F::Tan),
-        "tanh" => Shape::Float(F::Tanh),
-        "tanpi" => Shape::Float(F::Tanpi),
-        "trunc" => Shape::Float(F::Trunc),
-        "isfinite" => Shape::Test(F::Isfinite),
-        "isinf" => Shape::Test(F::Isinf),
-        "isnan" => Shape::Test(F::Isnan),
-        "isnormal" => Shape::Test(F::Isnormal),
-        "signbit" => Shape::Test(F::Signbit),
-        "ilogb" => Shape::FloatToInt(F::Ilogb),
-        "absdiff" => Shape::Integer(F::Absdiff),
-        "addsat" => Shape::Integer(F::Addsat),
-        "subsat" => Shape::Integer(F::Subsat),
-        "clz" => Shape::Integer(F::Clz),
-        "ctz" => Shape::Integer(F::Ctz),
-        "hadd" => Shape::Integer(F::Hadd),
-        "rhadd" => Shape::Integer(F::Rhadd),
-        "mad24" => Shape::Integer(F::Mad24),
-        "madhi" => Shape::Integer(F::Madhi),
-        "madsat" => Shape::Integer(F::Madsat),
-        "mul24" => Shape::Integer(F::Mul24),
-        "mulhi" => Shape::Integer(F::Mulhi),
-        "popcount" => Shape::Integer(F::Popcount),
-        "reverse_bits" => Shape::Integer(F::ReverseBits),
-        "rotate" => Shape::Integer(F::Rotate),
-        "abs" => Shape::Number(F::Fabs, F::Abs),
-        "max" => Shape::Number(F::Fmax, F::Max),
-        "min" => Shape::Number(F::Fmin, F::Min),
-        "clamp" => Shape::Number(F::Fclamp, F::Clamp),
-        _ => {
-            let special = composite::find(name).or_else(|| memory::find(name));
-            Shape::Special(special.or_else(|| lanes::find(name))?)
+/// A parameter of a library function.
+#[derive(Clone, Copy)]
+pub(super) struct LibraryParam {
+    pub ty: Qualified,
+    /// Written through, wherever it is.
+    is_out: bool,
+}
+
+fn tables() -> impl Iterator<Item = &'static Entry> {
+    [
+        maths::FLOATING,
+        maths::COMMON,
+        maths::INTEGER,
+        maths::RELATIONAL,
+        geometry::TABLE,
+        simd::TABLE,
+    ]
+    .into_iter()
+    .flatten()
+}
+
+fn index() -> &'static HashMap<&'static str, Vec<&'static Entry>> {
+    static INDEX: OnceLock<HashMap<&'static str, Vec<&'static Entry>>> = OnceLock::new();
+    INDEX.get_or_init(|| {
+        let mut index: HashMap<_, Vec<_>> = HashMap::new();
+        for entry in tables() {
+            index.entry(entry.name).or_default().push(entry);
         }
+        index
     })
 }
 
-/// Whether the library has a function of this name.
+/// Whether the library has functions of a name.
 pub(super) fn is_function(name: &str) -> bool {
-    find(name).is_some()
+    index().contains_key(name) || special(name).is_some()
 }
 
-/// Names to suggest for a misspelled one.
-pub(super) fn function_names() -> impl Iterator<Item = &'static str> {
-    MathFunction::ALL
-        .iter()
-        .map(|f| f.name())
-        .filter(|name| is_function(name))
-        .chain(composite::NAMES.iter().copied())
-        .chain(memory::NAMES.iter().copied())
+/// All names of functions, for suggestions.
+pub(super) fn function_names<'n>() -> impl Iterator<Item = &'n str> {
+    index()
+        .keys()
+        .chain(SPECIAL_NAMES)
+        .map(|name| *name as &'n str)
 }
 
-/// What to use instead of what other shading languages have.
+const SPECIAL_NAMES: &[&str] = &[
+    "as_type",
+    "threadgroup_barrier",
+    "simdgroup_barrier",
+    "atomic_load_explicit",
+    "atomic_store_explicit",
+    "atomic_exchange_explicit",
+    "atomic_compare_exchange_weak_explicit",
+    "atomic_fetch_add_explicit",
+    "atomic_fetch_sub_explicit",
+    "atomic_fetch_min_explicit",
+    "atomic_fetch_max_explicit",
+    "atomic_fetch_and_explicit",
+    "atomic_fetch_or_explicit",
+    "atomic_fetch_xor_explicit",
+    "simdgroup_load",
+    "simdgroup_store",
+    "simdgroup_multiply",
+    "simdgroup_multiply_accumulate",
+];
+
+/// The function of a name that no table describes.
+pub(super) fn special(name: &str) -> Option<Special> {
+    Some(match name {
+        "as_type" => memory::as_type,
+        "threadgroup_barrier" | "simdgroup_barrier" => memory::barrier,
+        "atomic_load_explicit" => atomics::load,
+        "atomic_store_explicit" => atomics::store,
+        "atomic_compare_exchange_weak_explicit" => atomics::compare_exchange,
+        "atomic_thread_fence" => atomics::fence,
+        "make_filled_simdgroup_matrix" => matrices::make_filled,
+        "simdgroup_load" => matrices::load,
+        "simdgroup_store" => matrices::store,
+        "simdgroup_multiply" => matrices::multiply,
+        "simdgroup_multiply_accumulate" => matrices::multiply_accumulate,
+        "transpose" => matrices::transpose,
+        "determinant" => matrices::determinant,
+        _ if atomics::operation(name).is_some() => atomics::modify,
+        _ => return None,
+    })
+}
+
+/// What to write instead of a name that other languages have.
 pub(super) fn missing_hint(name: &str) -> Option<String> {
-    let instead = match name {
-        "mad" => "`fma(a, b, c)`, or `a * b + c`",
-        "lerp" => "`mix(a, b, t)`",
-        "frac" => "`fract(x)`",
-        "rcp" => "`1.0f / x`",
-        "__syncthreads" | "barrier" => "`threadgroup_barrier(mem_flags::mem_threadgroup)`",
-        "atomicAdd" | "atomic_add" => "`atomic_fetch_add_explicit(p, x, memory_order_relaxed)`",
-        "expf" => "`exp(x)`",
-        "sqrtf" => "`sqrt(x)`",
-        "fabsf" => "`fabs(x)`",
+    let hint = match name {
+        "mad" => "`fma(a, b, c)` multiplies and adds with one rounding; `a * b + c` rounds twice",
+        "fminf" | "fmaxf" | "expf" | "logf" | "sqrtf" | "sinf" | "cosf" | "powf" | "fabsf"
+        | "tanhf" => {
+            let plain = &name[..name.len() - 1];
+            return Some(format!(
+                "Metal's functions work on every type: write `{plain}`"
+            ));
+        }
+        "lerp" => "linear interpolation is `mix(a, b, t)`",
+        "frac" => "the fractional part is `fract(x)`",
+        "rsqrtf" | "inversesqrt" => "the inverse square root is `rsqrt(x)`",
+        "erf" | "erfc" | "lgamma" | "tgamma" | "expm1" | "log1p" | "cbrt" | "hypot" => {
+            "Metal's library does not have this function; write it out"
+        }
+        "__syncthreads" | "barrier" => "write `threadgroup_barrier(mem_flags::mem_threadgroup)`",
+        "printf" => "kernels cannot print; write values to a buffer",
+        "atomicAdd" | "atomic_add" => {
+            "write `atomic_fetch_add_explicit(&x, value, memory_order_relaxed)`"
+        }
+        "mem_threadgroup" | "mem_device" | "mem_none" | "mem_texture" => {
+            return Some(format!("write `mem_flags::{name}`"));
+        }
+        "std" => "Metal has no `std`; its library is in the namespace `metal`",
+        "double" => "Metal has no `double`; use `float`",
+        "threadIdx" | "blockIdx" | "blockDim" => {
+            "declare a parameter such as `uint i [[thread_position_in_grid]]`"
+        }
         _ => return None,
     };
-    Some(format!("Metal has no `{name}`; use {instead}"))
+    Some(hint.to_string())
+}
+
+/// The versions of a function that fit the arguments' count and length.
+pub(super) fn candidates<'a>(
+    checker: &mut Checker<'a>,
+    name: &str,
+    args: &[Operand<'a>],
+) -> Vec<LibraryCandidate> {
+    let len = args
+        .iter()
+        .filter_map(|arg| checker.types.as_vector(arg.ty).map(|(_, len)| len))
+        .max()
+        .unwrap_or(1);
+    let Some(entries) = index().get(name) else {
+        return Vec::new();
+    };
+    let mut made = Vec::new();
+    for entry in entries
+        .iter()
+        .filter(|entry| entry.params.len() == args.len())
+    {
+        let len_fits = match entry.lengths {
+            Lengths::Any => true,
+            Lengths::Vectors => len > 1,
+            Lengths::Scalars => len == 1,
+            Lengths::Three => len == 3,
+        };
+        if !len_fits {
+            continue;
+        }
+        for &scalar in entry.over.scalars() {
+            let params = entry
+                .params
+                .iter()
+                .map(|of| param(checker, *of, scalar, len))
+                .collect();
+            let result = param(checker, entry.result, scalar, len).ty.ty;
+            made.push(LibraryCandidate {
+                entry,
+                params,
+                result,
+            });
+        }
+    }
+    made
+}
+
+fn param(checker: &mut Checker<'_>, of: Of, scalar: Scalar, len: u8) -> LibraryParam {
+    let types = &mut checker.types;
+    let ty = match of {
+        Of::T | Of::OutT => types.vector(scalar, len),
+        Of::Element => Ty::scalar(scalar),
+        Of::Bools => types.vector(Scalar::Bool, len),
+        Of::Ints | Of::OutInts => types.vector(Scalar::I32, len),
+        Of::Unsigned => types.vector(unsigned(scalar), len),
+        Of::Bool => Ty::BOOL,
+        Of::Uint => Ty::UINT,
+        Of::Ushort => Ty::scalar(Scalar::U16),
+        Of::Vote => Ty::SIMD_VOTE,
+    };
+    let is_out = matches!(of, Of::OutT | Of::OutInts);
+    LibraryParam {
+        ty: Qualified {
+            is_reference: is_out,
+            space: is_out.then_some(AddressSpace::Thread),
+            ..Qualified::plain(ty)
+        },
+        is_out,
+    }
+}
+
+fn unsigned(scalar: Scalar) -> Scalar {
+    match scalar {
+        Scalar::I8 => Scalar::U8,
+        Scalar::I16 => Scalar::U16,
+        Scalar::I32 => Scalar::U32,
+        Scalar::I64 => Scalar::U64,
+        scalar => scalar,
+    }
+}
+
+/// How well an argument fits a library function's parameter.
+pub(super) fn rank<'a>(
+    checker: &mut Checker<'a>,
+    arg: &Operand<'a>,
+    param: LibraryParam,
+) -> Option<Rank> {
+    if param.is_out {
+        return checker.passing_rank(arg, param.ty);
+    }
+    checker.implicit_rank(arg, param.ty.ty)
+}
+
+/// The error for arguments that fit no version.
+pub(super) fn explain_mismatch<'a>(
+    checker: &mut Checker<'a>,
+    name: &str,
+    args: &[Operand<'a>],
+    span: Span,
+) -> Diagnostic {
+    let entries = index().get(name).map_or(&[][..], |entries| &entries[..]);
+    let mut counts: Vec<usize> = entries.iter().map(|entry| entry.params.len()).collect();
+    counts.sort_unstable();
+    counts.dedup();
+    if !counts.contains(&args.len()) {
+        let wanted: Vec<String> = counts.iter().map(ToString::to_string).collect();
+        let plural = if counts[..] == [1] { "" } else { "s" };
+        return Diagnostic::error(
+            span,
+            format!(
+                "`{name}` takes {} argument{plural}, not {}",
+                wanted.join(" or "),
+                args.len()
+            ),
+        );
+    }
+    let given: Vec<String> = args
+        .iter()
+        .map(|arg| checker.operand_type_name(arg))
+        .collect();
+    let error = Diagnostic::error(
+        span,
+        format!("no version of `{name}` takes ({})", given.join(", ")),
+    );
+    let is_bfloat =
+        |arg: &Operand<'a>| matches!(checker.types.as_vector(arg.ty), Some((Scalar::Bf16, _)));
+    if args.iter().any(is_bfloat) {
+        return error
+            .with_label("the library has no bfloat versions")
+            .with_hint(format!(
+                "compute in float: `{name}(float(x))`, and convert back with `bfloat(..)`"
+            ));
+    }
+    let over = entries
+        .iter()
+        .find(|entry| entry.params.len() == args.len())
+        .map(|entry| (entry.over, entry.lengths));
+    match over {
+        Some((Over::Floats, Lengths::Vectors)) => {
+            error.with_label("it works on vectors of float or half")
+        }
+        Some((Over::Floats, Lengths::Three)) => {
+            error.with_label("it works on vectors of three float or half")
+        }
+        Some((Over::Floats, _)) => {
+            error.with_label("it works on float, half and their vectors, all of one type")
+        }
+        Some((Over::Integers | Over::LaneIntegers | Over::Words, _)) => {
+            error.with_label("it works on integers")
+        }
+        Some((Over::LaneNumbers, _)) => {
+            error.with_label("lanes exchange half, float and integers of up to 32 bits")
+        }
+        _ => error.with_label("the arguments must be of one type"),
+    }
 }
 
 impl<'a> Checker<'a> {
-    /// Calls a function of the library.
+    /// Calls a version of a library function.
     pub(super) fn call_library(
         &mut self,
-        call: &LibraryCall<'a>,
+        candidate: &LibraryCandidate,
         args: Vec<Operand<'a>>,
-    ) -> Operand<'a> {
-        let Some(shape) = find(&call.name) else {
-            return Operand::poison(call.span);
-        };
-        match shape {
-            Shape::Special(special) => special(self, call, args),
-            Shape::Float(f) => self.library_math(call, args, f, f, true),
-            Shape::Number(float, integer) => self.library_math(call, args, float, integer, false),
-            Shape::Integer(f) => self.library_integer(call, args, f),
-            Shape::Test(f) => self.library_result(call, args, f, Scalar::Bool),
-            Shape::FloatToInt(f) => self.library_result(call, args, f, Scalar::I32),
-        }
-    }
-
-    /// Reports a wrong number of arguments.
-    fn count_is(&mut self, call: &LibraryCall<'a>, args: &[Operand<'a>], wanted: usize) -> bool {
-        if args.len() != wanted {
-            let plural = if wanted == 1 { "" } else { "s" };
-            let message = format!(
-                "`{}` takes {wanted} argument{plural}, not {}",
-                call.name,
-                args.len()
-            );
-            self.fail(Diagnostic::error(call.name_span, message));
-        }
-        args.len() == wanted
-    }
-
-    /// The one type that numbers convert to: a vector's, or the usual one of scalars.
-    fn joint_type(
-        &mut self,
-        call: &LibraryCall<'a>,
-        args: &[Operand<'a>],
-        float_only: bool,
-    ) -> Option<Ty> {
-        let mut vector: Option<(Scalar, u8)> = None;
-        let mut scalar: Option<Scalar> = None;
-        for arg in args {
-            match self.number_shape(arg.ty) {
-                Some((s, len)) if len > 1 => {
-                    if vector.is_some_and(|known| known != (s, len)) {
-                        self.no_version(call, args);
-                        return None;
-                    }
-                    vector = Some((s, len));
-                }
-                Some((s, _)) => {
-                    scalar = match scalar {
-                        None => Some(s),
-                        Some(known) if known == s => Some(s),
-                        Some(known) => operators::common_scalar(known, s),
-                    };
-                    if scalar.is_none() {
-                        self.no_version(call, args);
-                        return None;
-                    }
-                }
-                None => {
-                    self.no_version(call, args);
-                    return None;
-                }
-            }
-        }
-        let (found, len) = match (vector, scalar) {
-            (Some(shape), _) => shape,
-            (None, Some(s)) => (s, 1),
-            (None, None) => return None,
-        };
-        let found = match found {
-            s if s.is_float() => s,
-            _ if float_only && len == 1 => Scalar::F32,
-            _ if float_only => {
-                self.no_version(call, args);
-                return None;
-            }
-            Scalar::Bool => Scalar::I32,
-            s => s,
-        };
-        Some(self.types.vector(found, len))
-    }
-
-    fn no_version(&mut self, call: &LibraryCall<'a>, args: &[Operand<'a>]) {
-        let list: Vec<String> = args.iter().map(|arg| self.operand_type_name(arg)).collect();
-        let message = format!("no `{}` takes ({})", call.name, list.join(", "));
-        self.fail(
-            Diagnostic::error(call.name_span, message)
-                .with_label("none of its versions fits")
-                .with_hint("convert the arguments to one type"),
-        );
-    }
-
-    fn library_math(
-        &mut self,
-        call: &LibraryCall<'a>,
-        args: Vec<Operand<'a>>,
-        float: MathFunction,
-        integer: MathFunction,
-        float_only: bool,
-    ) -> Operand<'a> {
-        if !self.count_is(call, &args, float.arity()) {
-            return Operand::poison(call.span);
-        }
-        let Some(ty) = self.joint_type(call, &args, float_only) else {
-            return Operand::poison(call.span);
-        };
-        let is_float = self.types.as_vector(ty).is_some_and(|(s, _)| s.is_float());
-        self.emit_math(
-            if is_float { float } else { integer },
-            args,
-            ty,
-            ty,
-            call.span,
-        )
-    }
-
-    fn library_integer(
-        &mut self,
-        call: &LibraryCall<'a>,
-        args: Vec<Operand<'a>>,
-        f: MathFunction,
-    ) -> Operand<'a> {
-        if !self.count_is(call, &args, f.arity()) {
-            return Operand::poison(call.span);
-        }
-        let Some(ty) = self.joint_type(call, &args, false) else {
-            return Operand::poison(call.span);
-        };
-        if self.types.as_vector(ty).is_some_and(|(s, _)| s.is_float()) {
-            self.no_version(call, &args);
-            return Operand::poison(call.span);
-        }
-        self.emit_math(f, args, ty, ty, call.span)
-    }
-
-    fn library_result(
-        &mut self,
-        call: &LibraryCall<'a>,
-        args: Vec<Operand<'a>>,
-        f: MathFunction,
-        result: Scalar,
-    ) -> Operand<'a> {
-        if !self.count_is(call, &args, f.arity()) {
-            return Operand::poison(call.span);
-        }
-        let Some(ty) = self.joint_type(call, &args, true) else {
-            return Operand::poison(call.span);
-        };
-        let len = self.types.as_vector(ty).map_or(1, |(_, len)| len);
-        let result = self.types.vector(result, len);
-        self.emit_math(f, args, ty, result, call.span)
-    }
-
-    /// A function of operands that are all converted to one type.
-    fn emit_math(
-        &mut self,
-        f: MathFunction,
-        args: Vec<Operand<'a>>,
-        ty: Ty,
-        result: Ty,
         span: Span,
     ) -> Operand<'a> {
-        let mut values = Vec::new();
-        for arg in args {
-            let arg = self.convert(arg, ty, "the parameter");
+        let bfloat = args
+            .iter()
+            .any(|arg| matches!(self.types.as_vector(arg.ty), Some((Scalar::Bf16, _))));
+        if bfloat && !matches!(candidate.entry.over, Over::Bool | Over::None) {
+            let error = explain_mismatch(self, candidate.entry.name, &args, span);
+            self.fail(error);
+            return Operand::poison(span);
+        }
+        let mut converted = Vec::new();
+        for (arg, param) in args.into_iter().zip(&candidate.params) {
+            if param.is_out {
+                converted.push(arg);
+                continue;
+            }
+            let arg = self.convert(arg, param.ty.ty, "the argument");
+            let arg = self.rvalue(arg);
             if arg.is_poison() {
                 return Operand::poison(span);
             }
-            values.push(self.value(&arg));
+            converted.push(arg);
         }
-        self.emit_value(Op::Math(f, values), result, span)
+        let result = candidate.result;
+        match candidate.entry.action {
+            Action::Math(function) => self.math(function, &converted, result, span),
+            Action::Simd(op) => {
+                let values = converted.iter().map(|arg| self.value(arg)).collect();
+                let ir_type = self.ir_type(result);
+                Operand::value(
+                    result,
+                    self.context.emit(Op::Simd(op, values), ir_type, span),
+                    span,
+                )
+            }
+            Action::Expand(expand) => expand(
+                self,
+                &Call {
+                    args: converted,
+                    result,
+                    span,
+                },
+            ),
+        }
     }
 
-    /// The result of an operation.
-    fn emit_value(&mut self, op: Op, ty: Ty, span: Span) -> Operand<'a> {
-        let ir_type = self.ir_type(ty);
-        Operand::value(ty, self.context.emit(op, ir_type, span), span)
-    }
-
-    /// An argument as a value of this type; `None` if that was reported.
-    fn argument(&mut self, arg: &Operand<'a>, ty: Ty) -> Option<Handle<Value>> {
-        let arg = self.convert(arg.clone(), ty, "the parameter");
-        (!arg.is_poison()).then(|| self.value(&arg))
-    }
-
-    /// No value.
-    fn nothing(span: Span) -> Operand<'a> {
-        Operand {
-            ty: Ty::VOID,
+    /// A function of the IR's maths library.
+    pub(super) fn math(
+        &mut self,
+        function: MathFunction,
+        args: &[Operand<'a>],
+        result: Ty,
+        span: Span,
+    ) -> Operand<'a> {
+        let values = args.iter().map(|arg| self.value(arg)).collect();
+        let ir_type = self.ir_type(result);
+        Operand::value(
+            result,
+            self.context.emit(Op::Math(function, values), ir_type, span),
             span,
-            repr: Repr::Constant(Constant::Int(0)),
-        }
+        )
     }
 
-    /// A method of a library type.
+    /// A method of one of the library's types.
     pub(super) fn library_method(
         &mut self,
         set: &FunctionSet<'a>,
-        _args: Vec<Operand<'a>>,
+        args: Vec<Operand<'a>>,
         span: Span,
     ) -> Operand<'a> {
-        let message = format!(
-            "the method `{}` of a library type is not supported yet",
-            set.name
-        );
-        self.fail(Diagnostic::error(span, message));
-        Operand::poison(span)
-    }
-
-    /// A class template of the library with its arguments, or a member of it.
-    pub(super) fn library_template(
-        &mut self,
-        name: &'static str,
-        args: &'a [TemplateArg],
-        member: Option<&'a PathSegment>,
-        span: Span,
-    ) -> Option<Entity<'a>> {
-        if let (None, [TemplateArg::Type(element), TemplateArg::Expr(len)]) = (member, args) {
-            let element = self.resolve(element);
-            let len = self.constant_int(len, "the length of a vector")?;
-            if let (Kind::Scalar(scalar), 2..=4) = (self.types.kind(element.ty), len) {
-                let packing = match name {
-                    "packed_vec" => crate::ir::Packing::Packed,
-                    _ => crate::ir::Packing::Aligned,
-                };
-                let ty = self.types.intern(Kind::Vector(scalar, len as u8, packing));
-                return Some(Entity::Type(Qualified::plain(ty)));
-            }
+        let Some(object) = set.object.as_deref().cloned() else {
+            return Operand::poison(span);
+        };
+        match self.types.kind(object.ty) {
+            Kind::SimdVote => simd::vote_method(self, &set.name, object, &args, span),
+            Kind::SimdgroupMatrix(_) => matrices::thread_elements(self, object, span),
+            _ => Operand::poison(span),
         }
-        self.fail(
-            Diagnostic::error(span, format!("these arguments do not fit `{name}`"))
-                .with_hint("a vector is `vec<T, N>` of a number type and 2 to 4 components"),
-        );
-        None
     }
 }
