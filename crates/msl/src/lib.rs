@@ -45,6 +45,7 @@ pub fn compile(
     if report.has_errors() {
         return Err(Diagnostics { sources, report });
     }
+    debug_assert_eq!(ir::validate::validate(&module), Ok(()));
     Ok(Compilation {
         module,
         sources,
