@@ -60,7 +60,7 @@ fn arguments_are_deduced_and_the_best_overload_is_taken() {
         template <typename T> int kind(T) { return 1; }
         template <typename T> int kind(device const T*) { return 2; }
         int kind(float) { return 3; }
-        template <typename T, int N> int length(thread T (&)[N]) { return N; }
+        template <typename T, int N> int length(thread T (&items)[N]) { return N; }
         template <typename R, typename T> R to(T x) { return R(x); }
         kernel void k(device float* out, device const float* x, uint i [[thread_position_in_grid]]) {
             int a[5] = {};

@@ -147,17 +147,35 @@ impl<'a> Checker<'a> {
             explicit: None,
             object: None,
         };
+        let name = ast::Ident {
+            name: Self::declared_name(ast),
+            ..ast.name.clone()
+        };
         match owner {
-            None => self.declare_in_namespace(self.namespace, &ast.name, Entity::Functions(set)),
-            Some(owner) => self.declare_member(owner, &ast.name, Entity::Functions(set)),
+            None => self.declare_in_namespace(self.namespace, &name, Entity::Functions(set)),
+            Some(owner) => self.declare_member(owner, &name, Entity::Functions(set)),
         }
         Some(id)
+    }
+
+    /// Whether a member function is a constructor.
+    pub(super) fn is_constructor(ast: &ast::Function) -> bool {
+        ast.result.is_none() && !ast.name.name.starts_with("operator")
+    }
+
+    /// The name that a function is found by. A constructor has one that no program can write: the
+    /// struct's name in the struct means the struct.
+    fn declared_name(ast: &ast::Function) -> Name {
+        match Self::is_constructor(ast) {
+            true => Self::name_of(format!("constructor {}", ast.name.name)),
+            false => ast.name.name.clone(),
+        }
     }
 
     /// The earlier declaration of the same function.
     fn known_declaration(&self, id: FunctionId) -> Option<FunctionId> {
         let info = &self.functions[id];
-        let name = &info.ast.name.name;
+        let name = &Self::declared_name(info.ast);
         let known = match info.owner {
             None => self.namespaces[info.namespace]
                 .names

@@ -596,7 +596,11 @@ impl<'a> Checker<'a> {
         let span = name.span;
         let value = match value {
             Some(value) => {
-                let value = self.convert(value, declared.ty, "a variable");
+                let value = match self.types.kind(declared.ty) {
+                    // Its own length became the variable's.
+                    Kind::UnsizedArray(_) => value,
+                    _ => self.convert(value, declared.ty, "a variable"),
+                };
                 if value.is_poison() {
                     self.poison_variable(name);
                     return;

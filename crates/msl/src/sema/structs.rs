@@ -245,8 +245,6 @@ impl<'a> Checker<'a> {
             }
             ItemKind::Variable(variable) => self.add_field(id, variable),
             ItemKind::Function(function) => {
-                let is_constructor =
-                    function.result.is_none() && !function.name.name.starts_with("operator");
                 if function.name.name.starts_with('~') {
                     self.fail(Diagnostic::error(
                         function.name.span,
@@ -258,7 +256,7 @@ impl<'a> Checker<'a> {
                 else {
                     return;
                 };
-                if is_constructor {
+                if Self::is_constructor(function) {
                     self.structs[id].constructors.push(function_id);
                 } else if function.name.name.starts_with("operator ")
                     && function
