@@ -1,5 +1,7 @@
 //! Templates and classes, compiled and run, against results worked out in Rust.
 
+#![allow(clippy::unwrap_used)]
+
 mod support;
 
 use support::{bytes, run};

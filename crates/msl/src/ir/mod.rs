@@ -157,6 +157,9 @@ pub struct Function {
     pub threadgroup: Arena<Local>,
     /// Its code.
     pub body: Block,
+    /// Whether it or a callee casts a `const` pointer to device memory to one that is not. Then
+    /// what a kernel's `const` pointers point to may be written too.
+    pub casts_away_const: bool,
     /// Where its name is.
     pub span: Span,
 }

@@ -55,6 +55,8 @@ pub(super) struct Context<'a> {
     pub result: ResultType,
     pub breakables: Vec<Breakable>,
     pub is_kernel: bool,
+    /// See [`crate::ir::Function::casts_away_const`].
+    pub casts_away_const: bool,
     /// Whether a function's body is lowered, not an expression of program scope.
     pub in_function: bool,
     pub statements: usize,
@@ -84,6 +86,7 @@ impl<'a> Context<'a> {
             result: ResultType::Known(Qualified::plain(super::types::Ty::VOID)),
             breakables: Vec::new(),
             is_kernel: false,
+            casts_away_const: false,
             in_function: false,
             statements: 0,
             pack: None,

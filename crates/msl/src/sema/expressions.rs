@@ -257,6 +257,8 @@ impl<'a> Checker<'a> {
             && let Some(lvalue) = operand.as_place().filter(|l| l.swizzle.is_none())
             && target.space.is_none_or(|space| space == lvalue.space)
         {
+            self.context.casts_away_const |=
+                lvalue.is_const && !target.is_const && lvalue.space == AddressSpace::Device;
             let lvalue = super::operand::Lvalue {
                 is_const: target.is_const,
                 ..lvalue.clone()
@@ -317,6 +319,17 @@ impl<'a> Checker<'a> {
         }
         if self.implicit_rank(&operand, to).is_some() {
             return self.apply_conversion(operand, to);
+        }
+        if let (
+            Kind::Pointer { is_const: true, .. },
+            Kind::Pointer {
+                space: AddressSpace::Device,
+                is_const: false,
+                ..
+            },
+        ) = kinds
+        {
+            self.context.casts_away_const = true;
         }
         match kinds {
             (Kind::Scalar(_) | Kind::Enum(_), Kind::Scalar(_) | Kind::Enum(_)) => {

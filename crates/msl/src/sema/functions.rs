@@ -525,6 +525,7 @@ impl<'a> Checker<'a> {
             values: std::mem::take(&mut context.values),
             threadgroup: std::mem::take(&mut context.threadgroup),
             body: std::mem::take(&mut context.block),
+            casts_away_const: context.casts_away_const,
             span: ast.name.span,
         }))
     }
@@ -666,7 +667,9 @@ impl<'a> Checker<'a> {
             ResultType::Known(result) => result,
             ResultType::Deduced(_) => return,
         };
-        if result.ty == Ty::VOID || result.ty.is_error() || !falls_through(&self.context.block) {
+        // A return that was wrong left nothing behind.
+        let is_unsure = result.ty.is_error() || self.report.has_errors();
+        if result.ty == Ty::VOID || is_unsure || !falls_through(&self.context.block) {
             return;
         }
         let name = self.functions[id].name.clone();
@@ -705,6 +708,7 @@ impl<'a> Checker<'a> {
         let result = self.functions[id].signature.as_ref().and_then(|s| s.result);
         let result = result.unwrap_or(Qualified::plain(Ty::VOID));
         let ir_type = self.passed_type(result);
+        self.context.casts_away_const |= self.module.functions[handle].casts_away_const;
         let value = self.context.emit(Op::Call(handle, values), ir_type, span);
         if result.is_reference {
             let space = result.space.unwrap_or(AddressSpace::Thread);

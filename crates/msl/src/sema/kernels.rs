@@ -166,6 +166,10 @@ impl<'a> Checker<'a> {
             return;
         };
         self.check_threadgroup_memory(handle, ast.name.span);
+        let mut arguments = arguments;
+        if self.module.functions[handle].casts_away_const {
+            count_as_written(&mut arguments);
+        }
         self.module.kernels.push(ir::Kernel {
             name: request.name,
             function: handle,
@@ -513,5 +517,19 @@ impl<'a> Checker<'a> {
                 ))
         };
         self.fail(error);
+    }
+}
+
+/// Which of the `const` pointers lost it is not known, so each may be one that is written.
+fn count_as_written(arguments: &mut [Argument]) {
+    for argument in arguments {
+        if let Binding::Buffer {
+            space: AddressSpace::Device,
+            writable,
+            ..
+        } = &mut argument.binding
+        {
+            *writable = true;
+        }
     }
 }

@@ -2,7 +2,7 @@
 //!
 //! One pass over the program's items declares them in order; then every kernel and function is
 //! lowered, its callees first. Checking a body and writing its IR are one step: an expression comes
-//! back as an [`operand::Operand`] that knows its type. A template is lowered again for each set of
+//! back as an `Operand` that knows its type. A template is lowered again for each set of
 //! arguments, with its parameters bound in an environment, so no code here works on types that are
 //! not known.
 //!

@@ -114,7 +114,7 @@ impl<'a> Checker<'a> {
                 UnaryOp::LogicalNot => "operator!",
                 _ => "operator~",
             };
-            if let Some(result) = self.operator_call(name, &[operand.clone()], span) {
+            if let Some(result) = self.operator_call(name, std::slice::from_ref(&operand), span) {
                 return result;
             }
         }

@@ -1416,19 +1416,19 @@ impl<'a> Checker<'a> {
             self.add_specialisation(name, owner, params, patterns, kind);
             return;
         }
-        if let Some(id) = self.known_template(name, owner) {
-            if let TemplateKind::Struct(known) = self.templates[id].kind {
-                if known.is_forward && !ast.is_forward {
-                    self.templates[id].kind = kind;
-                    self.templates[id].params = params;
-                } else if !ast.is_forward {
-                    self.fail(Diagnostic::error(
-                        name.span,
-                        format!("template `{}` is already defined", name.name),
-                    ));
-                }
-                return;
+        if let Some(id) = self.known_template(name, owner)
+            && let TemplateKind::Struct(known) = self.templates[id].kind
+        {
+            if known.is_forward && !ast.is_forward {
+                self.templates[id].kind = kind;
+                self.templates[id].params = params;
+            } else if !ast.is_forward {
+                self.fail(Diagnostic::error(
+                    name.span,
+                    format!("template `{}` is already defined", name.name),
+                ));
             }
+            return;
         }
         self.add_template(
             Template {

@@ -54,6 +54,7 @@ fn iota() -> Compilation {
         values,
         threadgroup: Arena::default(),
         body,
+        casts_away_const: false,
         span: NOWHERE,
     });
     let argument = |name: &str, binding| Argument {

@@ -1,0 +1,186 @@
+//! What the type checker says of wrong programs, and what it notes of right ones.
+
+#![allow(clippy::unwrap_used, clippy::panic)]
+
+use msl::Compilation;
+use msl::diag::Diagnostics;
+use msl::ir::Binding;
+
+fn compile(source: &str) -> Result<Compilation, Diagnostics> {
+    let text = format!("#include <metal_stdlib>\nusing namespace metal;\n{source}");
+    msl::compile("test.metal", &text, &Default::default())
+}
+
+/// The message of a wrong program.
+fn wrong(source: &str) -> String {
+    match compile(source) {
+        Ok(_) => panic!("this is accepted:\n{source}"),
+        Err(diagnostics) => diagnostics.to_string(),
+    }
+}
+
+#[test]
+fn a_kernel_that_casts_away_const_counts_as_writing() {
+    let casts = [
+        "((device float*)p)[i] = 1.0f;",
+        "const_cast<device float*>(p)[i] = 1.0f;",
+        "reinterpret_cast<device int*>(p)[i] = 1;",
+        "device char* q = (device char*)&p[1]; q[i] = 1;",
+        "(device float&)p[0] = 1.0f;",
+        "store(p, i);",
+    ];
+    for cast in casts {
+        let source = format!(
+            "void store(device const float* p, uint i) {{ ((device float*)p)[i] = 1.0f; }}
+             kernel void k(device const float* p, uint i [[thread_position_in_grid]]) {{ {cast} }}
+             kernel void other(device const float* p, device float* q) {{ q[0] = p[0]; }}"
+        );
+        let module = compile(&source).unwrap_or_else(|d| panic!("{d}")).module;
+        let written: Vec<Vec<bool>> = module
+            .kernels
+            .iter()
+            .map(|kernel| {
+                let buffers = kernel.arguments.iter().filter_map(|a| match a.binding {
+                    Binding::Buffer { writable, .. } => Some(writable),
+                    _ => None,
+                });
+                buffers.collect()
+            })
+            .collect();
+        assert_eq!(written, [vec![true], vec![false, true]], "{cast}");
+    }
+}
+
+/// Wrong programs, each with what is wrong with it. Snapshots hold the messages.
+const WRONG: [(&str, &str); 27] = [
+    (
+        "unknown_name",
+        "kernel void k(device float* out) { out[0] = valeu; float value = 1; }",
+    ),
+    (
+        "unknown_function",
+        "kernel void k(device float* out) { out[0] = sqr(2.0f); }",
+    ),
+    (
+        "unknown_member",
+        "struct S { float red; }; kernel void k(device S* s) { s->rad = 1; }",
+    ),
+    (
+        "wrong_swizzle",
+        "kernel void k(device float2* p) { p[0].z = 1; }",
+    ),
+    (
+        "no_address_space",
+        "kernel void k(device float* out) { float* p = out; }",
+    ),
+    (
+        "other_address_space",
+        "kernel void k(device float* out) { threadgroup float* p = out; }",
+    ),
+    (
+        "const_write",
+        "kernel void k(device const float* x) { x[0] = 1.0f; }",
+    ),
+    (
+        "constant_write",
+        "constant float a = 1; kernel void k() { a = 2; }",
+    ),
+    (
+        "double",
+        "kernel void k(device float* out) { double x = 1; out[0] = x; }",
+    ),
+    ("kernel_result", "kernel int k() { return 1; }"),
+    ("by_value", "kernel void k(uint n) {}"),
+    (
+        "too_few_arguments",
+        "float f(float a, float b) { return a; } kernel void k(device float* o) { o[0] = f(1); }",
+    ),
+    (
+        "wrong_argument",
+        "float f(float2 a) { return a.x; } kernel void k(device float* o) { o[0] = f(float3(1)); }",
+    ),
+    (
+        "ambiguous",
+        "int f(uint a) { return 1; } int f(float a) { return 2; } kernel void k(device int* o) { o[0] = f(1); }",
+    ),
+    (
+        "missing_return_value",
+        "float f() { return; } kernel void k(device float* o) { o[0] = f(); }",
+    ),
+    (
+        "vector_condition",
+        "kernel void k(device float4* o) { if (o[0] > 0) { o[0] = 1; } }",
+    ),
+    (
+        "mixed_vectors",
+        "kernel void k(device float4* o) { o[0] = float3(1) + o[0]; }",
+    ),
+    (
+        "modulo_float",
+        "kernel void k(device float* o) { o[0] = o[0] % 2.0f; }",
+    ),
+    ("break_outside", "kernel void k() { break; }"),
+    (
+        "duplicate_case",
+        "kernel void k(device int* o) { switch (o[0]) { case 1: break; case 1: break; } }",
+    ),
+    (
+        "same_buffer",
+        "kernel void k(device int* a [[buffer(1)]], device int* b [[buffer(1)]]) {}",
+    ),
+    (
+        "static_assertion",
+        "static_assert(sizeof(float3) == 12, \"packed\"); kernel void k() {}",
+    ),
+    (
+        "array_too_long",
+        "kernel void k(device int* o) { int a[2] = {1, 2, 3}; o[0] = a[0]; }",
+    ),
+    (
+        "recursion",
+        "int f(int n) { return n == 0 ? 0 : f(n - 1); } kernel void k(device int* o) { o[0] = f(3); }",
+    ),
+    (
+        "in_an_instance",
+        "template <typename T> T norm(T x) { return x.length(); }
+         template <typename T> T twice(T x) { return 2 * norm(x); }
+         kernel void k(device float* o) { o[0] = twice(o[0]); }",
+    ),
+    (
+        "no_deduction",
+        "template <typename T> T largest(T a, T b) { return a > b ? a : b; }
+         kernel void k(device float* o) { o[0] = largest(1, 2.0f); }",
+    ),
+    (
+        "template_arguments",
+        "template <typename T, int N> struct Block { T items[N]; };
+         kernel void k() { Block<float> b; }",
+    ),
+];
+
+#[test]
+fn wrong_programs_are_explained() {
+    let mut all = String::new();
+    for (name, source) in WRONG {
+        all.push_str(&format!("== {name}\n{}\n", wrong(source)));
+    }
+    insta::assert_snapshot!(all);
+}
+
+#[test]
+fn several_problems_are_told_at_once_and_each_once() {
+    let message = wrong(
+        "kernel void a(device float* o) { o[0] = first; o[1] = first + 1; }
+         kernel void b(device float* o) { o[0] = second; }",
+    );
+    assert_eq!(message.matches("error:").count(), 3, "{message}");
+}
+
+#[test]
+fn a_stack_of_instances_does_not_hide_the_limit() {
+    let message = wrong(
+        "template <int N> struct Deep { static constant constexpr int value = Deep<N + 1>::value; };
+         kernel void k(device int* o) { o[0] = Deep<0>::value; }",
+    );
+    assert!(message.contains("error:"), "{message}");
+}
