@@ -28,6 +28,8 @@ pub(super) struct StructInfo<'a> {
     /// Each base, with the field that holds it if it has fields.
     pub bases: Vec<(StructId, Option<u32>)>,
     pub constructors: Vec<FunctionId>,
+    /// Whether it has `S() = default` beside them.
+    pub default_is_given: bool,
     pub conversions: Vec<FunctionId>,
     pub ir: Option<Handle<ir::Struct>>,
     pub is_union: bool,
@@ -84,6 +86,7 @@ impl<'a> Checker<'a> {
             names: HashMap::new(),
             bases: Vec::new(),
             constructors: Vec::new(),
+            default_is_given: false,
             conversions: Vec::new(),
             ir: None,
             is_union: false,
@@ -257,7 +260,12 @@ impl<'a> Checker<'a> {
                     return;
                 };
                 if Self::is_constructor(function) {
-                    self.structs[id].constructors.push(function_id);
+                    // `S() = default` leaves an aggregate one.
+                    if function.is_defaulted {
+                        self.structs[id].default_is_given |= function.params.is_empty();
+                    } else {
+                        self.structs[id].constructors.push(function_id);
+                    }
                 } else if function.name.name.starts_with("operator ")
                     && function
                         .name
@@ -548,7 +556,8 @@ impl<'a> Checker<'a> {
                 return self.rvalue(part);
             }
         }
-        if self.has_constructors(id) {
+        let defaults = args.is_empty() && self.structs[id].default_is_given;
+        if self.has_constructors(id) && !defaults {
             return self.call_constructor(id, args, span);
         }
         if let [arg] = &args[..]

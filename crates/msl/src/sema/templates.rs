@@ -683,6 +683,10 @@ impl<'a> Checker<'a> {
         arg: &Operand<'a>,
         bindings: &mut Bindings,
     ) -> Option<()> {
+        // Nothing to deduce: whatever converts fits.
+        if !deduction.mentions(pattern) {
+            return Some(());
+        }
         match &arg.repr {
             Repr::List(_) | Repr::Poison => return Some(()),
             Repr::Functions(set) => {
