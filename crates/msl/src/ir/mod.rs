@@ -83,6 +83,8 @@ pub struct Argument {
     pub name: Name,
     /// Where the value comes from.
     pub binding: Binding,
+    /// A function constant, a bool: unless it is true, nothing is bound and the parameter is null.
+    pub condition: Option<Handle<FunctionConstant>>,
     /// Where the parameter is declared.
     pub span: Span,
 }

@@ -110,7 +110,10 @@ impl<'m> Printer<'m> {
             }
             Binding::Builtin(builtin) => format!("{builtin:?}"),
         };
-        format!("{}: {binding}", argument.name)
+        let condition = argument.condition.map_or(String::new(), |condition| {
+            format!(" if {}", self.module.function_constants[condition].name)
+        });
+        format!("{}: {binding}{condition}", argument.name)
     }
 
     fn function(&mut self, function: &'m Function) -> fmt::Result {

@@ -35,6 +35,12 @@ pub fn validate(module: &Module) -> Result<(), String> {
                 kernel.arguments.len()
             ));
         }
+        for condition in kernel.arguments.iter().filter_map(|a| a.condition) {
+            let ty = &module.types[module.function_constants[condition].ty];
+            ensure(*ty == Type::Scalar(Scalar::Bool), || {
+                format!("kernel `{}` has an argument by a number", kernel.name)
+            })?;
+        }
     }
     Ok(())
 }

@@ -384,6 +384,9 @@ impl<'a> Checker<'a> {
         let related = arg.ty == param.ty || self.is_base_of(param.ty, arg.ty);
         let arg = if binds && related {
             arg
+        } else if let (AddressSpace::Constant, Some(value)) = (space, arg.as_constant()) {
+            let value = value.clone();
+            self.constant_place(param.ty, value, arg.span)
         } else {
             let part = arg
                 .as_place()

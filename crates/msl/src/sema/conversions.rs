@@ -129,6 +129,10 @@ impl<'a> Checker<'a> {
                 (to.is_const && space == AddressSpace::Thread).then_some(Rank::Conversion)
             }
             _ if to.is_const && space == AddressSpace::Thread => self.implicit_rank(operand, to.ty),
+            // A value known at compile time can be put into constant memory.
+            None if space == AddressSpace::Constant && operand.ty == to.ty => {
+                operand.as_constant().map(|_| Rank::Conversion)
+            }
             _ => None,
         }
     }

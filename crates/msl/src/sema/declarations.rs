@@ -499,6 +499,14 @@ impl<'a> Checker<'a> {
         }
     }
 
+    /// The function constant that a program-scope variable is.
+    pub(super) fn constant_handle(&self, id: GlobalId) -> Option<Handle<ir::FunctionConstant>> {
+        match self.globals[id].state {
+            GlobalState::FunctionConstant(handle) => Some(handle),
+            _ => None,
+        }
+    }
+
     /// What a program-scope variable comes to in an expression.
     pub(super) fn global_operand(&mut self, id: GlobalId, span: Span) -> Operand<'a> {
         let ty = self.globals[id].ty;
@@ -510,21 +518,7 @@ impl<'a> Checker<'a> {
                     return Operand::constant(ty, value, span);
                 }
                 let data = self.constant_data(id, &value);
-                let lvalue = Lvalue {
-                    place: Place {
-                        base: PlaceBase::Constant(data),
-                        path: Vec::new(),
-                        ty: self.ir_type(ty),
-                    },
-                    ty,
-                    space: AddressSpace::Constant,
-                    is_const: true,
-                    swizzle: None,
-                    elements: None,
-                    known: Some(value),
-                    is_temporary: false,
-                };
-                Operand::place(ty, lvalue, span)
+                self.data_place(data, ty, value, span)
             }
             GlobalState::FunctionConstant(handle) => {
                 self.mentions_function_constant = true;
@@ -549,6 +543,36 @@ impl<'a> Checker<'a> {
                 Operand { span, ..value }
             }
         }
+    }
+
+    /// A constant without a name, in memory.
+    pub(super) fn constant_place(&mut self, ty: Ty, value: Constant, span: Span) -> Operand<'a> {
+        let data = self.store_constant("value".into(), ty, &value);
+        self.data_place(data, ty, value, span)
+    }
+
+    fn data_place(
+        &mut self,
+        data: Handle<ir::ConstantData>,
+        ty: Ty,
+        value: Constant,
+        span: Span,
+    ) -> Operand<'a> {
+        let lvalue = Lvalue {
+            place: Place {
+                base: PlaceBase::Constant(data),
+                path: Vec::new(),
+                ty: self.ir_type(ty),
+            },
+            ty,
+            space: AddressSpace::Constant,
+            is_const: true,
+            swizzle: None,
+            elements: None,
+            known: Some(value),
+            is_temporary: false,
+        };
+        Operand::place(ty, lvalue, span)
     }
 
     /// A constant's place in memory.

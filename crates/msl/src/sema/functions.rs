@@ -270,6 +270,9 @@ impl<'a> Checker<'a> {
                 ));
                 ty = Qualified::plain(Ty::ERROR);
             }
+            if self.refuse_function_type(ty.ty, param.span) {
+                ty = Qualified::plain(Ty::ERROR);
+            }
             if !ast.is_kernel {
                 ty = self.parameter_type(ty, param);
             }

@@ -3,7 +3,7 @@
 use std::collections::HashMap;
 
 use super::Checker;
-use super::scope::FunctionId;
+use super::scope::{Entity, FunctionId};
 use super::types::{Kind, Qualified, Ty, space_name};
 use crate::diag::{Diagnostic, Span};
 use crate::ir::{self, AddressSpace, Argument, Binding, Builtin, Scalar};
@@ -51,6 +51,7 @@ fn builtin(name: &str) -> Option<(Builtin, bool)> {
 const ATTRIBUTE_NAMES: &[&str] = &[
     "buffer",
     "threadgroup",
+    "function_constant",
     "thread_position_in_grid",
     "thread_position_in_threadgroup",
     "thread_index_in_threadgroup",
@@ -156,8 +157,9 @@ impl<'a> Checker<'a> {
             );
         }
         let arguments = self.bind_arguments_of(ast, &signature.params);
+        // The attribute may speak of template parameters.
         let max_threads = self
-            .max_threads(&ast.attributes)
+            .in_function_scope(id, |checker| checker.max_threads(&ast.attributes))
             .or_else(|| self.max_threads(request.attributes));
         if instance {
             self.instances.pop();
@@ -208,7 +210,8 @@ impl<'a> Checker<'a> {
                 .iter()
                 .max_by_key(|(_, v)| self.module.types.layout(v.ty).0)
                 .map(|(_, v)| (v.span, self.module.types.layout(v.ty).0));
-            let mut error = Diagnostic::error(
+            // The text may have other kernels; this one cannot be dispatched.
+            let mut error = Diagnostic::warning(
                 span,
                 format!(
                     "this kernel has {bytes} bytes of threadgroup memory, and the limit is {THREADGROUP_BYTES}"
@@ -250,6 +253,7 @@ impl<'a> Checker<'a> {
                         .as_ref()
                         .map_or_else(|| "unnamed".into(), |n| n.name.clone()),
                     binding,
+                    condition: self.argument_condition(param),
                     span: param.span,
                 });
             }
@@ -312,17 +316,39 @@ impl<'a> Checker<'a> {
             }
             match name {
                 "buffer" | "threadgroup" => of_buffer = true,
-                "function_constant" => {
-                    self.fail(
-                        Diagnostic::error(attribute.name.span, "arguments that depend on function constants are not supported")
-                            .with_hint("always bind the argument, and test the function constant in the kernel"),
-                    );
-                    return None;
-                }
+                "function_constant" => {}
                 _ => self.report_attribute(attribute),
             }
         }
         self.bind_memory(param, ty, slot, of_buffer, buffers, groups)
+    }
+
+    /// The function constant in `[[function_constant(name)]]`.
+    fn argument_condition(
+        &mut self,
+        param: &'a Param,
+    ) -> Option<ir::Handle<ir::FunctionConstant>> {
+        let named = |a: &&Attribute| &*a.name.name == "function_constant";
+        let attribute = param.attributes.iter().find(named)?;
+        if let [arg] = &attribute.args[..]
+            && let ExprKind::Path(path) = &arg.kind
+        {
+            let constant = match self.resolve_path(path)? {
+                Entity::Global(id) if self.globals[id].ty == Ty::BOOL => self.constant_handle(id),
+                _ => None,
+            };
+            if constant.is_some() {
+                return constant;
+            }
+        }
+        self.fail(
+            Diagnostic::error(
+                attribute.name.span,
+                "`function_constant` takes the name of a function constant",
+            )
+            .with_hint("declare it: `constant bool name [[function_constant(0)]];`"),
+        );
+        None
     }
 
     fn report_attribute(&mut self, attribute: &Attribute) {

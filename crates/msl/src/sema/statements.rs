@@ -501,6 +501,12 @@ impl<'a> Checker<'a> {
             self.poison_variable(name);
             return;
         }
+        if self.refuse_function_type(declared.ty, variable.span)
+            || self.refuse_matrix(declared.ty, variable.span)
+        {
+            self.poison_variable(name);
+            return;
+        }
         match declared.space {
             Some(AddressSpace::Threadgroup) if !declared.is_reference => {
                 self.threadgroup_variable(variable, declared);

@@ -305,6 +305,7 @@ impl<'a> Checker<'a> {
         let mut ty = self.resolve(&variable.ty);
         let problem = match self.types.kind(ty.ty) {
             Kind::Void => Some("a field cannot be `void`"),
+            Kind::Function(_) => Some("a field cannot be a function type"),
             Kind::UnsizedArray(_) => Some("an array in a struct needs a length"),
             Kind::Struct(of) if !self.structs[of].is_complete => {
                 Some("this struct is not defined yet")
@@ -318,6 +319,9 @@ impl<'a> Checker<'a> {
             _ if ty.is_reference => Some("reference members are not supported"),
             _ => None,
         };
+        if self.refuse_matrix(ty.ty, variable.span) {
+            ty = Qualified::plain(Ty::ERROR);
+        }
         if let Some(problem) = problem {
             self.fail(Diagnostic::error(variable.span, problem));
             ty = Qualified::plain(Ty::ERROR);

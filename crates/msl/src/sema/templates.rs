@@ -364,17 +364,7 @@ impl<'a> Checker<'a> {
         if let TypeExprKind::Pointer(to) | TypeExprKind::Reference(to) = &ty.kind
             && let TypeExprKind::Function(_, params) = &Self::unqualified(to).kind
         {
-            let mut types = Vec::new();
-            for param in params {
-                let ty = self.resolve(param);
-                if ty.ty.is_error() {
-                    return None;
-                }
-                types.push(Qualified {
-                    is_const: ty.is_reference && ty.is_const,
-                    ..ty
-                });
-            }
+            let types = self.function_parameters(params)?;
             return Some(ValueKind::Function(Some(types)));
         }
         if Self::mentions_auto(ty) {
@@ -384,6 +374,10 @@ impl<'a> Checker<'a> {
         match self.types.kind(resolved.ty) {
             Kind::Error => None,
             Kind::Callable(_) => Some(ValueKind::Function(None)),
+            Kind::Function(index) => {
+                let params = self.function_types.get(index).map(|(_, p)| p.clone());
+                Some(ValueKind::Function(params))
+            }
             _ => Some(ValueKind::Value(Some(resolved.ty))),
         }
     }

@@ -58,6 +58,9 @@ impl<'a> Checker<'a> {
             TypeExprKind::Pointer(to) => self.resolve_pointer(to, ty.span),
             TypeExprKind::Reference(to) => {
                 let to = self.resolve(to);
+                if self.refuse_function_type(to.ty, ty.span) {
+                    return poison;
+                }
                 if to.ty == Ty::VOID {
                     self.fail(Diagnostic::error(
                         ty.span,
@@ -106,20 +109,57 @@ impl<'a> Checker<'a> {
                 ));
                 poison
             }
-            TypeExprKind::Function(..) => {
-                self.fail(
-                    Diagnostic::error(ty.span, "Metal has no pointers to functions here")
-                        .with_hint("pass the function as a template argument"),
-                );
-                poison
+            TypeExprKind::Function(result, params) => {
+                let result = self.resolve(result);
+                let Some(params) = self.function_parameters(params) else {
+                    return poison;
+                };
+                if result.ty.is_error() {
+                    return poison;
+                }
+                let of = (result, params);
+                let known = self.function_types.iter().position(|known| *known == of);
+                let index = known.unwrap_or_else(|| {
+                    self.function_types.push(of);
+                    self.function_types.len() - 1
+                });
+                Qualified::plain(self.types.intern(Kind::Function(index)))
             }
         }
+    }
+
+    /// The parameters in the type of a function; `None` if one was reported.
+    pub(super) fn function_parameters(&mut self, params: &'a [TypeExpr]) -> Option<Vec<Qualified>> {
+        let mut types = Vec::new();
+        for param in params {
+            let ty = self.resolve(param);
+            if ty.ty.is_error() {
+                return None;
+            }
+            types.push(Qualified {
+                is_const: ty.is_reference && ty.is_const,
+                ..ty
+            });
+        }
+        Some(types)
+    }
+
+    /// Refuses the type of a function where there can only be a value of it.
+    pub(super) fn refuse_function_type(&mut self, ty: Ty, span: Span) -> bool {
+        let is_function = matches!(self.types.kind(ty), Kind::Function(_));
+        if is_function {
+            self.fail(
+                Diagnostic::error(span, "Metal has no pointers to functions here")
+                    .with_hint("pass the function as a template argument"),
+            );
+        }
+        is_function
     }
 
     fn resolve_pointer(&mut self, to: &'a TypeExpr, span: Span) -> Qualified {
         let poison = Qualified::plain(Ty::ERROR);
         let target = self.resolve(to);
-        if target.ty.is_error() {
+        if target.ty.is_error() || self.refuse_function_type(target.ty, span) {
             return poison;
         }
         if target.is_reference {
@@ -154,7 +194,8 @@ impl<'a> Checker<'a> {
         if element.ty.is_error() {
             return poison;
         }
-        let holds = |kind| !matches!(kind, Kind::Void | Kind::UnsizedArray(_));
+        let holds =
+            |kind| !matches!(kind, Kind::Void | Kind::UnsizedArray(_) | Kind::Function(_));
         if element.is_reference || !holds(self.types.kind(element.ty)) {
             let name = self.type_name(element.ty);
             self.fail(Diagnostic::error(

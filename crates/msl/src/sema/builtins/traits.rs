@@ -216,7 +216,7 @@ impl<'a> Checker<'a> {
                 ),
                 [],
             ) => Some(Kind::Atomic(scalar)),
-            ("simdgroup_matrix", Some(scalar), [8, 8] | [8] | []) if scalar.is_float() => {
+            ("simdgroup_matrix", Some(scalar), [8, 8] | [8] | []) => {
                 Some(Kind::SimdgroupMatrix(scalar))
             }
             _ => None,
