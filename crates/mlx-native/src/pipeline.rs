@@ -120,11 +120,13 @@ impl Signature {
     fn new(module: &ir::Module, kernel: &ir::Kernel, constants: &FunctionConstants) -> Self {
         let types = &module.types;
         let argument = |argument: &ir::Argument| {
-            if let Some(condition) = argument.condition {
-                let given = constants.get(&module.function_constants[condition].index);
-                if !given.is_some_and(|bytes| bytes.iter().any(|&byte| byte != 0)) {
-                    return None;
-                }
+            let is_true = |constant| {
+                let given = constants.get(&module.function_constants[constant].index);
+                given.is_some_and(|bytes| bytes.iter().any(|&byte| byte != 0))
+            };
+            let condition = argument.condition.as_ref();
+            if condition.is_some_and(|condition| !condition.holds(&is_true)) {
+                return None;
             }
             let (slot, pointee, writable, least_bytes) = match argument.binding {
                 ir::Binding::Buffer {

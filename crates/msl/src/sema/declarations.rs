@@ -34,6 +34,12 @@ pub(super) enum GlobalState<'a> {
     Failed,
 }
 
+/// Where the value of a function constant, or of a constant made of them, comes from.
+pub(super) enum ConstantSource<'a> {
+    Given(Handle<ir::FunctionConstant>),
+    Derived(&'a Expr),
+}
+
 impl<'a> Checker<'a> {
     /// Declares items in order.
     pub(super) fn items(&mut self, items: &'a [Item]) {
@@ -499,10 +505,13 @@ impl<'a> Checker<'a> {
         }
     }
 
-    /// The function constant that a program-scope variable is.
-    pub(super) fn constant_handle(&self, id: GlobalId) -> Option<Handle<ir::FunctionConstant>> {
-        match self.globals[id].state {
-            GlobalState::FunctionConstant(handle) => Some(handle),
+    /// Where a bool of program scope gets its value from, if function constants say it.
+    pub(super) fn constant_source(&self, id: GlobalId) -> Option<ConstantSource<'a>> {
+        let global = &self.globals[id];
+        match global.state {
+            _ if global.ty != Ty::BOOL => None,
+            GlobalState::FunctionConstant(handle) => Some(ConstantSource::Given(handle)),
+            GlobalState::Derived(initial) => Some(ConstantSource::Derived(initial)),
             _ => None,
         }
     }

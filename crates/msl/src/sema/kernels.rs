@@ -3,11 +3,12 @@
 use std::collections::HashMap;
 
 use super::Checker;
+use super::declarations::ConstantSource;
 use super::scope::{Entity, FunctionId};
 use super::types::{Kind, Qualified, Ty, space_name};
 use crate::diag::{Diagnostic, Span};
 use crate::ir::{self, AddressSpace, Argument, Binding, Builtin, Scalar};
-use crate::syntax::ast::{self, Attribute, ExprKind, Name, Param};
+use crate::syntax::ast::{self, Attribute, BinaryOp, Expr, ExprKind, Name, Param, UnaryOp};
 
 /// The most buffers that a kernel can have.
 const BUFFER_LIMIT: u32 = 31;
@@ -15,6 +16,9 @@ const BUFFER_LIMIT: u32 = 31;
 const THREADGROUP_BYTES: u64 = 32 << 10;
 /// The most threads that a threadgroup can have.
 const THREAD_LIMIT: i64 = 1024;
+
+/// The deepest condition of an argument.
+const CONDITION_DEPTH: usize = 16;
 
 /// A kernel to be made, once everything is declared.
 pub(super) struct KernelRequest<'a> {
@@ -323,32 +327,59 @@ impl<'a> Checker<'a> {
         self.bind_memory(param, ty, slot, of_buffer, buffers, groups)
     }
 
-    /// The function constant in `[[function_constant(name)]]`.
-    fn argument_condition(
-        &mut self,
-        param: &'a Param,
-    ) -> Option<ir::Handle<ir::FunctionConstant>> {
+    /// The condition in `[[function_constant(name)]]`.
+    fn argument_condition(&mut self, param: &'a Param) -> Option<ir::Condition> {
         let named = |a: &&Attribute| &*a.name.name == "function_constant";
         let attribute = param.attributes.iter().find(named)?;
-        if let [arg] = &attribute.args[..]
-            && let ExprKind::Path(path) = &arg.kind
-        {
-            let constant = match self.resolve_path(path)? {
-                Entity::Global(id) if self.globals[id].ty == Ty::BOOL => self.constant_handle(id),
-                _ => None,
-            };
-            if constant.is_some() {
-                return constant;
-            }
+        let condition = match &attribute.args[..] {
+            [arg] => self.constant_condition(arg, 0),
+            _ => None,
+        };
+        if condition.is_none() {
+            self.fail(
+                Diagnostic::error(
+                    attribute.name.span,
+                    "`function_constant` takes the name of a function constant",
+                )
+                .with_label("this is not a bool made of function constants by `!`, `&&` and `||`")
+                .with_hint("declare it: `constant bool name [[function_constant(0)]];`"),
+            );
         }
-        self.fail(
-            Diagnostic::error(
-                attribute.name.span,
-                "`function_constant` takes the name of a function constant",
-            )
-            .with_hint("declare it: `constant bool name [[function_constant(0)]];`"),
-        );
-        None
+        condition
+    }
+
+    fn constant_condition(&mut self, expr: &'a Expr, depth: usize) -> Option<ir::Condition> {
+        if depth > CONDITION_DEPTH {
+            return None;
+        }
+        let part = |checker: &mut Self, inner| {
+            checker
+                .constant_condition(inner, depth + 1)
+                .map(Box::new)
+        };
+        match &expr.kind {
+            ExprKind::Unary(UnaryOp::LogicalNot, inner) => {
+                Some(ir::Condition::Not(part(self, inner)?))
+            }
+            ExprKind::Binary(BinaryOp::LogicalAnd, left, right) => {
+                Some(ir::Condition::And(part(self, left)?, part(self, right)?))
+            }
+            ExprKind::Binary(BinaryOp::LogicalOr, left, right) => {
+                Some(ir::Condition::Or(part(self, left)?, part(self, right)?))
+            }
+            ExprKind::Path(path) => {
+                let Some(Entity::Global(id)) = self.resolve_path(path) else {
+                    return None;
+                };
+                match self.constant_source(id)? {
+                    ConstantSource::Given(handle) => Some(ir::Condition::Constant(handle)),
+                    ConstantSource::Derived(initial) => {
+                        self.constant_condition(initial, depth + 1)
+                    }
+                }
+            }
+            _ => None,
+        }
     }
 
     fn report_attribute(&mut self, attribute: &Attribute) {

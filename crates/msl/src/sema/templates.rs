@@ -316,24 +316,7 @@ impl<'a> Checker<'a> {
             ));
             return None;
         };
-        let mut found = Vec::new();
-        for &id in &set.users {
-            let concrete = if self.functions[id].is_template {
-                match self.deduce_from_types(id, set.explicit, params) {
-                    Some(id) => id,
-                    None => continue,
-                }
-            } else {
-                id
-            };
-            let fits = match (params, &self.functions[concrete].signature) {
-                (Some(params), Some(signature)) => signature.params == params,
-                _ => true,
-            };
-            if fits {
-                found.push(concrete);
-            }
-        }
+        let found = self.versions(&set, params);
         match found[..] {
             [id] => Some(Argument::Function(id)),
             [] => {
@@ -354,6 +337,33 @@ impl<'a> Checker<'a> {
                 None
             }
         }
+    }
+
+    /// The functions that a name with its template arguments means, with these parameters if known.
+    pub(super) fn versions(
+        &mut self,
+        set: &FunctionSet<'a>,
+        params: Option<&[Qualified]>,
+    ) -> Vec<FunctionId> {
+        let mut found = Vec::new();
+        for &id in &set.users {
+            let concrete = if self.functions[id].is_template {
+                match self.deduce_from_types(id, set.explicit, params) {
+                    Some(id) => id,
+                    None => continue,
+                }
+            } else {
+                id
+            };
+            let fits = match (params, &self.functions[concrete].signature) {
+                (Some(params), Some(signature)) => signature.params == params,
+                _ => true,
+            };
+            if fits {
+                found.push(concrete);
+            }
+        }
+        found
     }
 
     /// What kind of value a value parameter takes, in the environment of the earlier ones.

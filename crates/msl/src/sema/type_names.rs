@@ -1,7 +1,8 @@
 //! Types as written: names, pointers, references, arrays, qualifiers, `auto`, `decltype`.
 
 use super::Checker;
-use super::scope::Entity;
+use super::operand::Repr;
+use super::scope::{Entity, FunctionSet};
 use super::types::{Kind, Qualified, Ty};
 use crate::diag::{Diagnostic, Span};
 use crate::ir::AddressSpace;
@@ -117,13 +118,7 @@ impl<'a> Checker<'a> {
                 if result.ty.is_error() {
                     return poison;
                 }
-                let of = (result, params);
-                let known = self.function_types.iter().position(|known| *known == of);
-                let index = known.unwrap_or_else(|| {
-                    self.function_types.push(of);
-                    self.function_types.len() - 1
-                });
-                Qualified::plain(self.types.intern(Kind::Function(index)))
+                self.function_type(result, params)
             }
         }
     }
@@ -246,8 +241,11 @@ impl<'a> Checker<'a> {
     }
 
     /// `decltype(expression)`: the expression is typed, and nothing of it is kept.
-    fn decltype(&mut self, expr: &'a Expr) -> Qualified {
+    pub(super) fn decltype(&mut self, expr: &'a Expr) -> Qualified {
         let (operand, _) = self.in_block(|checker| checker.expression(expr));
+        if let Repr::Functions(set) = &operand.repr {
+            return self.type_of_function(set, expr.span);
+        }
         if operand.is_poison() {
             return Qualified::plain(Ty::ERROR);
         }
@@ -264,6 +262,32 @@ impl<'a> Checker<'a> {
             },
             None => Qualified::plain(operand.ty),
         }
+    }
+
+    fn type_of_function(&mut self, set: &FunctionSet<'a>, span: Span) -> Qualified {
+        let [id] = self.versions(set, None)[..] else {
+            self.fail(Diagnostic::error(
+                span,
+                format!("`{}` could mean several functions", set.name),
+            ));
+            return Qualified::plain(Ty::ERROR);
+        };
+        let Some(signature) = self.functions[id].signature.clone() else {
+            return Qualified::plain(Ty::ERROR);
+        };
+        let result = signature.result.unwrap_or(Qualified::plain(Ty::VOID));
+        self.function_type(result, signature.params.clone())
+    }
+
+    /// The type of functions with this result and these parameters.
+    fn function_type(&mut self, result: Qualified, params: Vec<Qualified>) -> Qualified {
+        let of = (result, params);
+        let known = self.function_types.iter().position(|known| *known == of);
+        let index = known.unwrap_or_else(|| {
+            self.function_types.push(of);
+            self.function_types.len() - 1
+        });
+        Qualified::plain(self.types.intern(Kind::Function(index)))
     }
 
     /// Whether a type has `auto` in it.
