@@ -566,14 +566,21 @@ impl<'a> Checker<'a> {
                 params,
                 fixed: &fixed,
             };
-            for (index, arg) in args.iter().enumerate() {
-                let param = ast.params.get(index).or(ast.params.last())?;
-                if param.is_pack {
-                    checker.deduce_pack(&deduction, param, &args[index..], &mut bindings)?;
-                    break;
+            checker.in_function_scope(id, |checker| {
+                for (index, arg) in args.iter().enumerate() {
+                    let param = ast.params.get(index).or(ast.params.last())?;
+                    if param.is_pack {
+                        return checker.deduce_pack(
+                            &deduction,
+                            param,
+                            &args[index..],
+                            &mut bindings,
+                        );
+                    }
+                    checker.deduce_operand(&deduction, &param.ty, arg, &mut bindings)?;
                 }
-                checker.deduce_operand(&deduction, &param.ty, arg, &mut bindings)?;
-            }
+                Some(())
+            })?;
             checker.bind_defaults(params, &place, &mut bindings)?;
             Self::ordered(params, &bindings)
         })?;
@@ -858,6 +865,11 @@ impl<'a> Checker<'a> {
         ty: Qualified,
         bindings: &mut Bindings,
     ) -> Option<()> {
+        if let Some(Entity::Template(alias)) = self.find(&segment.ident.name)
+            && let TemplateKind::Alias(target) = self.templates[alias].kind
+        {
+            return self.deduce_alias(deduction, (alias, target), patterns, ty, bindings);
+        }
         let scalar = |scalar| Argument::Type(Qualified::plain(Ty::scalar(scalar)));
         let int = |value: u8| Argument::Value(Ty::INT, i64::from(value));
         let arguments = match (&*segment.ident.name, self.types.kind(ty.ty)) {
@@ -885,15 +897,7 @@ impl<'a> Checker<'a> {
                 {
                     deduction.bind(name, argument, bindings)?;
                 } else if *self.templates[template].name != **name {
-                    // An alias template: its arguments cannot be seen through.
-                    return match self.find(name) {
-                        Some(Entity::Template(id))
-                            if matches!(self.templates[id].kind, TemplateKind::Alias(_)) =>
-                        {
-                            Some(())
-                        }
-                        _ => None,
-                    };
+                    return None;
                 }
                 self.structs[id].arguments.clone()
             }
@@ -919,6 +923,38 @@ impl<'a> Checker<'a> {
             }
             let argument = arguments.get(index)?;
             self.match_argument(deduction, pattern, argument, bindings)?;
+        }
+        Some(())
+    }
+
+    /// Matches `alias<patterns>` against a type: what the alias stands for says its arguments.
+    fn deduce_alias(
+        &mut self,
+        deduction: &Deduction<'a, '_>,
+        (alias, target): (TemplateId, &'a TypeExpr),
+        patterns: &'a [TemplateArg],
+        ty: Qualified,
+        bindings: &mut Bindings,
+    ) -> Option<()> {
+        let template = &self.templates[alias];
+        let params = template.params;
+        let (namespace, environment, owner) = (
+            template.namespace,
+            template.environment.clone(),
+            template.owner,
+        );
+        let (horizon, fixed, mut found) = (self.sequence, Bindings::new(), Bindings::new());
+        let open = Deduction {
+            params,
+            fixed: &fixed,
+        };
+        self.in_place_of(namespace, environment, owner, horizon, |checker| {
+            checker.deduce(&open, target, ty, &mut found)
+        })?;
+        for ((index, param), pattern) in params.params.iter().enumerate().zip(patterns) {
+            if let Some(argument) = found.get(&param_name(param, index)) {
+                self.match_argument(deduction, pattern, argument, bindings)?;
+            }
         }
         Some(())
     }
@@ -1735,11 +1771,17 @@ impl<'a> Checker<'a> {
                     template.owner,
                     checker.sequence,
                 );
+                let around = environment.clone();
                 checker.in_place_of(namespace, environment, owner, horizon, |checker| {
                     checker.match_patterns(&deduction, special.patterns, arguments, &mut bindings)
                 })?;
                 Self::ordered(special.params, &bindings)?;
-                Some(bindings)
+                // What could not be deduced from, such as `enable_if_t<..>`, must now agree.
+                let bound = Some(checker.environment_of(special.params, &bindings, around));
+                let agrees = checker.in_place_of(namespace, bound, owner, horizon, |checker| {
+                    checker.patterns_agree(special.patterns, arguments)
+                });
+                agrees.then_some(bindings)
             });
             if let Some(bindings) = fitted {
                 let open: Vec<&str> = special
@@ -1782,6 +1824,27 @@ impl<'a> Checker<'a> {
             .map(|((index, param), argument)| (param_name(param, index), argument.clone()))
             .collect();
         Some((template.params, template.kind, bindings))
+    }
+
+    /// Whether patterns whose parameters are all bound come to the arguments.
+    fn patterns_agree(&mut self, patterns: &'a [TemplateArg], arguments: &[Argument]) -> bool {
+        let is_expansion = |pattern: &TemplateArg| match pattern {
+            TemplateArg::Type(ty) => matches!(ty.kind, TypeExprKind::Expansion(_)),
+            TemplateArg::Expr(expr) => matches!(expr.kind, ExprKind::Expansion(_)),
+        };
+        // A pack was taken whole, and stands last.
+        let mut pairs = patterns
+            .iter()
+            .zip(arguments)
+            .take_while(|(pattern, _)| !is_expansion(pattern));
+        pairs.all(|(pattern, argument)| match (pattern, argument) {
+            (_, Argument::Type(ty)) => self.type_argument(pattern) == Some(*ty),
+            (_, Argument::Value(ty, value)) => {
+                let known = self.value_argument(pattern, Some(*ty));
+                known == Some(Argument::Value(*ty, *value))
+            }
+            _ => true,
+        })
     }
 
     fn match_patterns(
@@ -1856,22 +1919,24 @@ impl Deduction<'_, '_> {
             .any(|p| p.name.as_ref().is_some_and(|n| *n.name == *name))
     }
 
+    fn in_path(&self, path: &ast::Path) -> bool {
+        path.segments.iter().any(|segment| {
+            self.is_open(&segment.ident.name)
+                || segment.args.iter().flatten().any(|arg| match arg {
+                    TemplateArg::Type(ty) => self.mentions(ty),
+                    TemplateArg::Expr(expr) => match &expr.kind {
+                        ExprKind::Path(path) => self.in_path(path),
+                        // Computed arguments are compared after the others are bound.
+                        _ => true,
+                    },
+                })
+        })
+    }
+
     /// Whether a type expression has one of the parameters in it.
     fn mentions(&self, ty: &TypeExpr) -> bool {
         match &ty.kind {
-            TypeExprKind::Path(path) => path.segments.iter().any(|segment| {
-                self.is_open(&segment.ident.name)
-                    || segment.args.iter().flatten().any(|arg| match arg {
-                        TemplateArg::Type(ty) => self.mentions(ty),
-                        TemplateArg::Expr(expr) => match &expr.kind {
-                            ExprKind::Path(path) => {
-                                path.segments.iter().any(|s| self.is_open(&s.ident.name))
-                            }
-                            // Computed arguments are compared after the others are bound.
-                            _ => true,
-                        },
-                    })
-            }),
+            TypeExprKind::Path(path) => self.in_path(path),
             TypeExprKind::Pointer(inner)
             | TypeExprKind::Reference(inner)
             | TypeExprKind::Array(inner, _)
