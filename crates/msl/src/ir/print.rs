@@ -2,9 +2,9 @@
 
 use std::fmt::{self, Write};
 
-use super::{Condition, 
-    Argument, Binding, Block, Function, Handle, Literal, Module, Op, Place, PlaceBase, Projection,
-    Statement, Type, Value,
+use super::{
+    Argument, Binding, Block, Condition, Function, Handle, Literal, Module, Op, Place, PlaceBase,
+    Projection, Statement, Type, Value,
 };
 
 /// The text of a whole module.
@@ -111,8 +111,7 @@ impl<'m> Printer<'m> {
             Binding::Builtin(builtin) => format!("{builtin:?}"),
         };
         let condition = argument.condition.as_ref();
-        let condition =
-            condition.map_or(String::new(), |c| format!(" if {}", self.condition(c)));
+        let condition = condition.map_or(String::new(), |c| format!(" if {}", self.condition(c)));
         format!("{}: {binding}{condition}", argument.name)
     }
 

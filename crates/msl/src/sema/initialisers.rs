@@ -618,6 +618,11 @@ impl<'a> Checker<'a> {
             .iter()
             .map(|f| (f.name.clone(), f.ty, f.default))
             .collect();
+        let references: Vec<bool> = self.structs[id]
+            .fields
+            .iter()
+            .map(|f| f.is_reference)
+            .collect();
         if self.structs[id].is_union {
             return self.aggregate_union(cursor, &fields, ty);
         }
@@ -658,6 +663,11 @@ impl<'a> Checker<'a> {
                     }
                     None => self.default_value(field_type, span),
                 }
+            } else if let (true, Some((_, expr))) = (references[parts.len()], item) {
+                cursor.next += 1;
+                let object = self.expression(expr);
+                let pointer = self.address_of(object, expr.span);
+                self.convert(pointer, field_type, "a field")
             } else {
                 self.aggregate_part(cursor, field_type, "a field")
             });

@@ -352,11 +352,8 @@ impl<'a> Checker<'a> {
         if depth > CONDITION_DEPTH {
             return None;
         }
-        let part = |checker: &mut Self, inner| {
-            checker
-                .constant_condition(inner, depth + 1)
-                .map(Box::new)
-        };
+        let part =
+            |checker: &mut Self, inner| checker.constant_condition(inner, depth + 1).map(Box::new);
         match &expr.kind {
             ExprKind::Unary(UnaryOp::LogicalNot, inner) => {
                 Some(ir::Condition::Not(part(self, inner)?))
@@ -373,9 +370,7 @@ impl<'a> Checker<'a> {
                 };
                 match self.constant_source(id)? {
                     ConstantSource::Given(handle) => Some(ir::Condition::Constant(handle)),
-                    ConstantSource::Derived(initial) => {
-                        self.constant_condition(initial, depth + 1)
-                    }
+                    ConstantSource::Derived(initial) => self.constant_condition(initial, depth + 1),
                 }
             }
             _ => None,

@@ -48,6 +48,8 @@ pub(super) struct FieldInfo<'a> {
     pub ty: Ty,
     pub is_const: bool,
     pub default: Option<&'a Expr>,
+    /// Whether `ty` is a pointer that stands for a reference.
+    pub is_reference: bool,
 }
 
 /// An enumeration.
@@ -230,6 +232,7 @@ impl<'a> Checker<'a> {
                 ty: ty.ty,
                 is_const: false,
                 default: None,
+                is_reference: false,
             });
             index
         });
@@ -297,6 +300,7 @@ impl<'a> Checker<'a> {
             ty,
             is_const: false,
             default: None,
+            is_reference: false,
         });
         self.structs[id].bases.push((inner, Some(index)));
     }
@@ -316,7 +320,9 @@ impl<'a> Checker<'a> {
                 }
                 _ => None,
             },
-            _ if ty.is_reference => Some("reference members are not supported"),
+            _ if ty.is_reference && ty.space.is_none() => {
+                Some("a reference must say which address space it refers to")
+            }
             _ => None,
         };
         if self.refuse_matrix(ty.ty, variable.span) {
@@ -325,6 +331,11 @@ impl<'a> Checker<'a> {
         if let Some(problem) = problem {
             self.fail(Diagnostic::error(variable.span, problem));
             ty = Qualified::plain(Ty::ERROR);
+        }
+        let is_reference = ty.is_reference && !ty.ty.is_error();
+        if let (true, Some(space)) = (is_reference, ty.space) {
+            let is_const = ty.is_const || space == AddressSpace::Constant;
+            ty = Qualified::plain(self.types.pointer(space, ty.ty, is_const));
         }
         if ty.space.is_some() && !ty.ty.is_error() {
             self.fail(
@@ -338,6 +349,7 @@ impl<'a> Checker<'a> {
             ty: ty.ty,
             is_const: ty.is_const,
             default: variable.initial.as_ref(),
+            is_reference,
         });
         self.declare_member(id, &variable.name, Entity::Field(id, index));
     }
@@ -573,12 +585,21 @@ impl<'a> Checker<'a> {
             return self.default_struct(id, span);
         }
         if braced && args.len() <= self.structs[id].fields.len() {
-            let types: Vec<_> = self.structs[id].fields.iter().map(|f| f.ty).collect();
+            let types: Vec<_> = self.structs[id]
+                .fields
+                .iter()
+                .map(|f| (f.ty, f.is_reference))
+                .collect();
             let mut parts = Vec::new();
             let mut args = args.into_iter();
-            for field in types {
+            for (field, is_reference) in types {
                 parts.push(match args.next() {
                     Some(arg) => {
+                        let arg = if is_reference {
+                            self.address_of(arg, span)
+                        } else {
+                            arg
+                        };
                         if !self.check_narrowing(&arg, field) {
                             return Operand::poison(span);
                         }
@@ -846,8 +867,14 @@ impl<'a> Checker<'a> {
             });
             let value = match (given, default) {
                 (Some((_, args)), _) => {
-                    let args = self.arguments(args);
+                    let mut args = self.arguments(args);
                     let span = args.first().map_or(span, |arg| arg.span);
+                    if self.structs[id].fields[index].is_reference {
+                        args = args
+                            .into_iter()
+                            .map(|arg| self.address_of(arg, span))
+                            .collect();
+                    }
                     Some(self.construct(ty, args, false, span))
                 }
                 (None, Some(default)) => {

@@ -1772,6 +1772,13 @@ impl<'a> Checker<'a> {
                     checker.sequence,
                 );
                 let around = environment.clone();
+                let place = TemplatePlace {
+                    namespace,
+                    environment: around.clone(),
+                    owner,
+                    horizon,
+                };
+                let arguments = checker.without_defaults(id, &place, special, arguments)?;
                 checker.in_place_of(namespace, environment, owner, horizon, |checker| {
                     checker.match_patterns(&deduction, special.patterns, arguments, &mut bindings)
                 })?;
@@ -1824,6 +1831,35 @@ impl<'a> Checker<'a> {
             .map(|((index, param), argument)| (param_name(param, index), argument.clone()))
             .collect();
         Some((template.params, template.kind, bindings))
+    }
+
+    /// The arguments that a specialisation has patterns for, if the rest are the template's
+    /// defaults: `template <typename T, typename U = void>` may be specialised as `name<int>`.
+    fn without_defaults<'b>(
+        &mut self,
+        id: TemplateId,
+        place: &TemplatePlace<'a>,
+        special: Specialisation<'a>,
+        arguments: &'b [Argument],
+    ) -> Option<&'b [Argument]> {
+        let params = self.templates[id].params;
+        let has_pack = params.params.iter().any(|p| p.is_pack);
+        let Some((written, _)) = arguments.split_at_checked(special.patterns.len()) else {
+            return Some(arguments);
+        };
+        if has_pack || written.len() == arguments.len() {
+            return Some(arguments);
+        }
+        let mut bindings: Bindings = params
+            .params
+            .iter()
+            .enumerate()
+            .zip(written)
+            .map(|((index, param), argument)| (param_name(param, index), argument.clone()))
+            .collect();
+        self.bind_defaults(params, place, &mut bindings)?;
+        let full = Self::ordered(params, &bindings)?;
+        (full == arguments).then_some(written)
     }
 
     /// Whether patterns whose parameters are all bound come to the arguments.

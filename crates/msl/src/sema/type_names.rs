@@ -189,8 +189,7 @@ impl<'a> Checker<'a> {
         if element.ty.is_error() {
             return poison;
         }
-        let holds =
-            |kind| !matches!(kind, Kind::Void | Kind::UnsizedArray(_) | Kind::Function(_));
+        let holds = |kind| !matches!(kind, Kind::Void | Kind::UnsizedArray(_) | Kind::Function(_));
         if element.is_reference || !holds(self.types.kind(element.ty)) {
             let name = self.type_name(element.ty);
             self.fail(Diagnostic::error(

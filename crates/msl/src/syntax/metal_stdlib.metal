@@ -20,4 +20,13 @@ using false_type = bool_constant<false>;
 template <typename __T>
 struct _numeric_limits_impl;
 
+// Whether lanes can exchange values of a type.
+template <typename __T>
+struct __is_valid_simdgroup_type {
+  static constant constexpr bool value = is_arithmetic_v<__T> && (sizeof(__T) <= 4) &&
+                                         !is_same_v<__T, bool> && !is_same_v<__T, bfloat>;
+};
+template <typename __T, int __n>
+struct __is_valid_simdgroup_type<vec<__T, __n>> : __is_valid_simdgroup_type<__T> {};
+
 }

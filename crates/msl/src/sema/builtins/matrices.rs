@@ -45,7 +45,8 @@ fn refuse<'a>(checker: &mut Checker<'a>, call: &SpecialCall<'a>, wanted: &str) -
 impl<'a> Checker<'a> {
     /// Refuses a matrix of what the devices cannot multiply, where there would be one.
     pub(in crate::sema) fn refuse_matrix(&mut self, ty: Ty, span: Span) -> bool {
-        let is_wrong = matches!(self.types.kind(ty), Kind::SimdgroupMatrix(scalar) if !scalar.is_float());
+        let is_wrong =
+            matches!(self.types.kind(ty), Kind::SimdgroupMatrix(scalar) if !scalar.is_float());
         if is_wrong {
             let name = self.type_name(ty);
             self.fail(
