@@ -612,7 +612,10 @@ impl<'a> Checker<'a> {
                             format!("the arguments do not fit the template `{name}`"),
                         )
                         .with_label(why)
-                        .with_related(declared, "declared here"),
+                        .with_related(declared, "declared here")
+                        .with_hint(format!(
+                            "cast the arguments, or say what it is an instance of: `{name}<..>(..)`"
+                        )),
                     );
                     return;
                 }

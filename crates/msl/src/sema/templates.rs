@@ -1603,7 +1603,7 @@ impl<'a> Checker<'a> {
                 self.fail(
                     Diagnostic::error(span, format!("template `{name}` needs more arguments"))
                         .with_label(format!(
-                            "it has {needed} parameters, and {} arguments are given",
+                            "it has {needed} parameters; arguments given: {}",
                             args.len()
                         )),
                 );
@@ -1813,6 +1813,8 @@ impl<'a> Checker<'a> {
                         TemplateArg::Expr(_) => 10,
                     })
                     .sum::<i64>();
+                // One without parameters is for these arguments alone.
+                let score = if open.is_empty() { i64::MAX } else { score };
                 if best.as_ref().is_none_or(|(known, ..)| score > *known) {
                     best = Some((score, special, bindings));
                 }
