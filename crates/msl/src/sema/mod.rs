@@ -314,7 +314,11 @@ impl<'a> Checker<'a> {
                 is_const,
             } => format!(
                 "{}{} {} *",
-                if is_const { "const " } else { "" },
+                if is_const && space != ir::AddressSpace::Constant {
+                    "const "
+                } else {
+                    ""
+                },
                 types::space_name(space),
                 self.type_name(pointee)
             ),

@@ -119,9 +119,8 @@ impl<'a> Checker<'a> {
             let instance = self
                 .deduce_from_types(id, explicit, by_types)
                 .or_else(|| self.deduce_from_types(id, explicit, None));
-            if let Some(instance) = instance {
-                found.push(instance);
-            }
+            let instance = instance.filter(|&id| self.takes(id, by_types));
+            found.extend(instance);
         }
         let Some(&instance) = found.first() else {
             self.report_instantiation(ast, &set, explicit, types.as_deref());
@@ -148,6 +147,18 @@ impl<'a> Checker<'a> {
             span: ast.name.span,
             attributes: &ast.attributes,
         });
+    }
+
+    /// Whether a function's parameters are of these types, `const` of values aside.
+    fn takes(&self, id: FunctionId, types: Option<&[Qualified]>) -> bool {
+        let (Some(types), Some(signature)) = (types, &self.functions[id].signature) else {
+            return true;
+        };
+        let same = |(l, r): (&Qualified, &Qualified)| {
+            (l.ty, l.is_reference) == (r.ty, r.is_reference)
+                && (!l.is_reference || (l.space, l.is_const) == (r.space, r.is_const))
+        };
+        signature.params.iter().zip(types).all(same)
     }
 
     pub(super) fn report_instantiation(
