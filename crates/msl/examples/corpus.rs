@@ -3,7 +3,9 @@
 //! Compiles every `.metal` file below the folders. An included file is looked for beside the file
 //! that names it and in the folders above that one. Prints how many files and kernels compile (each
 //! instantiation of a kernel template counts as one), then the reasons for the rest, the most
-//! frequent first. With `--explain TEXT`, also the whole messages that contain the text.
+//! frequent first. `-D NAME` defines a macro. With `--explain TEXT`, also the whole messages that
+//! contain the text. With `--build`, also makes every kernel ready for the CPU, its function
+//! constants zero, and counts what the executor does not run yet as reasons.
 
 use std::collections::BTreeMap;
 use std::path::{Path, PathBuf};
@@ -70,21 +72,58 @@ fn explain(problems: &Diagnostics, wanted: &str) {
     }
 }
 
+/// Makes the kernels ready for the CPU; how many are, and why the others are not.
+fn build(compilation: &msl::Compilation, name: &str, reasons: &mut Reasons) -> usize {
+    let mut options = msl::exec::Options::default();
+    for (_, constant) in compilation.module.function_constants.iter() {
+        let size = compilation.module.types.layout(constant.ty).0 as usize;
+        options.constants.insert(constant.index, vec![0; size]);
+    }
+    let kernels = compilation.module.kernels.iter();
+    let built = kernels.filter(|kernel| {
+        match msl::exec::Program::with_options(compilation, &kernel.name, &options) {
+            Ok(_) => true,
+            Err(error) => {
+                let message = match error {
+                    msl::exec::BuildError::Unsupported { message, .. } => message,
+                    other => other.to_string(),
+                };
+                note(reasons, name, &format!("to run on the CPU: {message}"));
+                false
+            }
+        }
+    });
+    built.count()
+}
+
+type Reasons = BTreeMap<String, Reason>;
+
+fn note(reasons: &mut Reasons, file: &str, message: &str) {
+    let reason = reasons.entry(pattern(message)).or_default();
+    reason.count += 1;
+    if reason.files.last().is_none_or(|last| last != file) {
+        reason.files.push(file.to_string());
+    }
+    reason.example = message.to_string();
+}
+
 fn main() -> ExitCode {
     let mut arguments = std::env::args().skip(1);
-    let (mut folders, mut wanted) = (Vec::new(), None);
+    let (mut folders, mut wanted, mut builds) = (Vec::new(), None, false);
+    let mut defines = Vec::new();
     while let Some(argument) = arguments.next() {
-        if argument == "--explain" {
-            wanted = arguments.next();
-        } else {
-            folders.push(PathBuf::from(argument));
+        match &*argument {
+            "--explain" => wanted = arguments.next(),
+            "--build" => builds = true,
+            "-D" => defines.extend(arguments.next().map(|name| (name, "1".to_string()))),
+            _ => folders.push(PathBuf::from(argument)),
         }
     }
     if folders.is_empty() {
-        eprintln!("usage: corpus [--explain TEXT] FOLDER...");
+        eprintln!("usage: corpus [--explain TEXT] [--build] [-D NAME]... FOLDER...");
         return ExitCode::FAILURE;
     }
-    let mut reasons = BTreeMap::<String, Reason>::new();
+    let mut reasons = Reasons::new();
     for folder in &folders {
         let mut files = Vec::new();
         // A full path, so that the folders above an including file can be gone through.
@@ -94,7 +133,7 @@ fn main() -> ExitCode {
             return ExitCode::FAILURE;
         }
         files.sort();
-        let (mut compiled, mut kernels) = (0, 0);
+        let (mut compiled, mut kernels, mut built) = (0, 0, 0);
         let start = Instant::now();
         for file in &files {
             let name = file.display().to_string();
@@ -104,21 +143,19 @@ fn main() -> ExitCode {
             };
             let options = msl::syntax::Options {
                 includes: Some(Arc::new(resolve)),
-                ..Default::default()
+                defines: defines.clone(),
             };
             match msl::compile(&name, &String::from_utf8_lossy(&text), &options) {
                 Ok(compilation) => {
                     compiled += 1;
                     kernels += compilation.module.kernels.len();
+                    if builds {
+                        built += build(&compilation, &name, &mut reasons);
+                    }
                 }
                 Err(problems) => {
                     for error in errors(&problems) {
-                        let reason = reasons.entry(pattern(&error.message)).or_default();
-                        reason.count += 1;
-                        if reason.files.last() != Some(&name) {
-                            reason.files.push(name.clone());
-                        }
-                        reason.example.clone_from(&error.message);
+                        note(&mut reasons, &name, &error.message);
                     }
                     if let Some(wanted) = &wanted {
                         explain(&problems, wanted);
@@ -132,6 +169,9 @@ fn main() -> ExitCode {
             files.len(),
             start.elapsed().as_secs_f64()
         );
+        if builds {
+            println!("    {built} of them run on the CPU");
+        }
     }
     let mut reasons: Vec<Reason> = reasons.into_values().collect();
     reasons.sort_by_key(|r| std::cmp::Reverse((r.files.len(), r.count)));
