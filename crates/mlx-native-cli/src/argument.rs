@@ -26,6 +26,18 @@ pub fn indexed(text: &str) -> Result<(u64, &str), String> {
     Ok((index, rest))
 }
 
+/// Reads `I=TYPE:VALUE`: the index of a function constant and its bytes.
+pub fn constant(text: &str) -> Result<(u32, Vec<u8>), String> {
+    let (index, value) = indexed(text)?;
+    let index = u32::try_from(index).map_err(|_| format!("`{index}` in `{text}` is no index"))?;
+    match parse(value)? {
+        Spec::Scalars(bytes) => Ok((index, bytes)),
+        _ => Err(format!(
+            "`{value}` is no value of a constant: write a type and a value, such as u32:64"
+        )),
+    }
+}
+
 /// Reads the part behind `I=`.
 pub fn parse(text: &str) -> Result<Spec, String> {
     if let Some(rest) = text.strip_prefix('@') {

@@ -4,6 +4,7 @@ use std::path::PathBuf;
 use std::process::ExitCode;
 
 use mlx_native::error::Slot;
+use mlx_native::kernel_registry::FunctionConstants;
 use mlx_native::{KernelArgument, KernelRegistry, MTLSize, MlxBuffer, MlxDevice};
 
 use crate::argument::{self, Spec};
@@ -33,6 +34,9 @@ pub struct Arguments {
     /// The bytes of a threadgroup argument.
     #[arg(long = "threadgroup-memory", value_name = "I=BYTES")]
     threadgroup_memory: Vec<String>,
+    /// The value of a function constant: 0=bool:true, 1=u32:64.
+    #[arg(long = "constant", value_name = "I=TYPE:VALUE")]
+    constants: Vec<String>,
 }
 
 enum Bound {
@@ -82,13 +86,20 @@ pub fn run(arguments: &Arguments) -> Result<ExitCode, String> {
             .map_err(|_| format!("`{bytes}` in `{text}` is no number of bytes"))?;
         threadgroup_memory.push((index, bytes));
     }
+    let mut constants = FunctionConstants::new();
+    for text in &arguments.constants {
+        let (index, value) = argument::constant(text)?;
+        if constants.insert(index, value).is_some() {
+            return Err(format!("function constant {index} is given twice"));
+        }
+    }
     let size = |text: &str| argument::size(text).map(|[x, y, z]| MTLSize::new(x, y, z));
     let (grid, threadgroup) = (size(&arguments.grid)?, size(&arguments.threadgroup)?);
 
     let mut registry = KernelRegistry::new();
     registry.register_compilation(&arguments.kernel, compilation);
     let pipeline = registry
-        .get_pipeline(&arguments.kernel, device.metal_device())
+        .get_pipeline_with_constants(&arguments.kernel, device.metal_device(), &constants)
         .map_err(|error| error.to_string())?;
     for (index, value) in &bound {
         let written = pipeline

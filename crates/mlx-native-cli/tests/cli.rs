@@ -134,6 +134,32 @@ fn vectors_and_a_grid_that_the_threadgroup_does_not_divide() {
 }
 
 #[test]
+fn function_constants_are_given_by_index() {
+    let (_guard, folder) = folder();
+    let go = |constants: &[&str]| {
+        let arguments = [&["--arg", "0=f32[4]>y.npy"], constants].concat();
+        run(&folder, "shifted", "4", "4", &arguments)
+    };
+    for (negated, sign) in [("0=bool:true", -1.0), ("0=bool:false", 1.0)] {
+        let output = go(&["--constant", negated, "--constant", "1=i32:10,20,30,40"]);
+        assert!(output.status.success(), "{}", stderr(&output));
+        let expected = [10.0f32, 21.0, 32.0, 43.0].map(|v| sign * v);
+        assert_eq!(load(&folder.join("y.npy")).1, expected);
+    }
+    refused(&go(&["--constant", "7=u32:1"]), &["no function constant 7"]);
+    refused(
+        &go(&["--constant", "0=u32:1"]),
+        &["`bool negated` has 1 bytes, but 4 are given"],
+    );
+    refused(
+        &go(&["--constant", "0=f32[2]"]),
+        &["is no value of a constant"],
+    );
+    let twice = ["--constant", "0=bool:true", "--constant", "0=bool:true"];
+    refused(&go(&twice), &["function constant 0 is given twice"]);
+}
+
+#[test]
 fn what_goes_wrong_is_one_sentence_and_leaves_no_file() {
     let (_guard, folder) = folder();
     save(&folder.join("x.npy"), &[4], &[1.0f32; 4]);
@@ -146,7 +172,7 @@ fn what_goes_wrong_is_one_sentence_and_leaves_no_file() {
         &go("out_of_bounds", &xy("0=@x.npy")),
         &[
             "out_of_bounds",
-            "kernels.metal:55:12",
+            "kernels.metal:63:12",
             "element 4 of 4 bytes",
             "`x`",
         ],

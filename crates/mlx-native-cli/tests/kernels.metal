@@ -49,6 +49,14 @@ kernel void mix_colours(device const float3* colours [[buffer(0)]],
     out[i] = dot(colour, float3(0.5f, 0.25f, 0.125f)) + float(offset.x + offset.y + offset.w - offset.z);
 }
 
+constant bool negated [[function_constant(0)]];
+constant int4 offsets_of [[function_constant(1)]];
+
+kernel void shifted(device float* y [[buffer(0)]], uint i [[thread_position_in_grid]]) {
+    float value = float(i) + float(offsets_of[i % 4]);
+    y[i] = negated ? -value : value;
+}
+
 kernel void out_of_bounds(device const float* x [[buffer(0)]],
                           device float* y [[buffer(1)]],
                           uint i [[thread_position_in_grid]]) {

@@ -216,6 +216,22 @@ impl MlxDevice {
         self.handle.shared.native.store(native, Ordering::Relaxed);
     }
 
+    /// Whether native implementations are used; see [`set_native`](Self::set_native).
+    pub fn is_native(&self) -> bool {
+        self.handle.shared.native.load(Ordering::Relaxed)
+    }
+
+    /// Whether the built-in kernel of this name has a native implementation here.
+    ///
+    /// ```
+    /// let device = mlx_native::MlxDevice::open(mlx_native::DeviceKind::Cpu)?;
+    /// assert!(device.has_native("matmul_f32") && !device.has_native("exp_f32"));
+    /// # Ok::<(), mlx_native::MlxError>(())
+    /// ```
+    pub fn has_native(&self, kernel: &str) -> bool {
+        self.handle.shared.backend.has_native(kernel)
+    }
+
     /// A handle that ends running work from another thread.
     pub fn interrupt_handle(&self) -> InterruptHandle {
         self.handle.shared.interrupt.clone()

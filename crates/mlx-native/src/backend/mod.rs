@@ -41,6 +41,11 @@ pub(crate) trait Backend: Send + Sync + fmt::Debug {
     /// Makes a kernel ready to run.
     fn prepare(&self, kernel: &KernelText<'_>) -> Result<Box<dyn Executable>>;
 
+    /// Whether a built-in kernel of this name has a native implementation.
+    fn has_native(&self, _kernel: &str) -> bool {
+        false
+    }
+
     /// Runs a list, at once or later, and then finishes the ticket. Calls come one at a time.
     fn submit(&self, list: CommandList, ticket: Ticket);
 

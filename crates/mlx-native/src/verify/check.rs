@@ -21,6 +21,8 @@ pub(super) struct Check<'a> {
     pub stream: &'a Stream,
     pub op: &'static Op,
     pub random: ChaCha8Rng,
+    /// How kernels are run now, for failures to say.
+    pub way: &'static str,
     report: Report,
     /// The kinds of wrong gradients that were refused.
     refused: Vec<Control>,
@@ -35,6 +37,7 @@ impl<'a> Check<'a> {
             stream,
             op,
             random: ChaCha8Rng::seed_from_u64(seed ^ name),
+            way: "",
             report: Report {
                 op: op.name,
                 ..Report::default()
@@ -238,8 +241,7 @@ impl<'a> Check<'a> {
 
     pub fn fail(&mut self, label: &str, message: impl std::fmt::Display) {
         let colon = if label.is_empty() { "" } else { ": " };
-        self.report
-            .failures
-            .push(format!("{label}{colon}{message}"));
+        let failure = format!("{}{label}{colon}{message}", self.way);
+        self.report.failures.push(failure);
     }
 }

@@ -160,6 +160,10 @@ impl Backend for CpuBackend {
         }))
     }
 
+    fn has_native(&self, kernel: &str) -> bool {
+        native::find(kernel).is_some()
+    }
+
     fn submit(&self, list: CommandList, ticket: Ticket) {
         // All that could use rayon runs in the pool. A single threadgroup does not, and is done
         // before another thread would have woken up.
