@@ -271,6 +271,9 @@ pub(super) fn missing_hint(name: &str) -> Option<String> {
             return Some(format!("write `mem_flags::{name}`"));
         }
         "std" => "Metal has no `std`; its library is in the namespace `metal`",
+        "integral_constant" | "bool_constant" | "true_type" | "false_type" => {
+            "`#include <metal_stdlib>` declares it"
+        }
         "double" => "Metal has no `double`; use `float`",
         "threadIdx" | "blockIdx" | "blockDim" => {
             "declare a parameter such as `uint i [[thread_position_in_grid]]`"
