@@ -350,3 +350,51 @@ fn pointers_that_vary_and_local_arrays_with_computed_indices() {
         );
     }
 }
+
+/// However a kernel gets a pointer to what it was lent for reading, it cannot write there.
+#[test]
+fn what_is_lent_for_reading_is_not_written() {
+    let disguises = [
+        // A pointer to a pointer.
+        "device const float* q = x; device float* thread* p = (device float* thread*)&q;
+         (*p)[i] = 1.0f;",
+        "constant float* q = y; device float* thread* p = (device float* thread*)&q;
+         (*p)[i] = 1.0f;",
+        // The same memory under two types.
+        "union { device const float* from; device float* to; } u; u.from = x; u.to[i] = 1.0f;",
+        "A a = {x}; B b = *(thread B*)&a; b.to[i % 7] = 1.0f;",
+        "A a = {x}; B b = *(thread B*)&a;
+         atomic_store_explicit((device atomic_uint*)b.to, 1u, memory_order_relaxed);",
+        // Each lane its own pointer.
+        "device const float* qs[2] = {x, out}; device float* thread* p = (device float* thread*)&qs;
+         p[i % 2][i] = 1.0f;",
+        "device const float* q = table; device float* thread* p = (device float* thread*)&q;
+         (*p)[i] = 1.0f;",
+    ];
+    for disguise in disguises {
+        let table = disguise.contains("table");
+        let q = if table {
+            "constant float* q"
+        } else {
+            "device const float* q"
+        };
+        let disguise = disguise.replace("device const float* q = table", &format!("{q} = table"));
+        let source = format!(
+            "struct A {{ device const float* from; }}; struct B {{ device float* to; }};
+             constant float table[64] = {{1, 2, 3}};
+             kernel void k(device float* out [[buffer(0)]], device const float* x [[buffer(1)]],
+                           constant float* y [[buffer(2)]],
+                           uint i [[thread_position_in_grid]]) {{ {disguise} }}"
+        );
+        let (mut x, mut y) = (vec![7.0f32; 64], vec![8.0f32; 64]);
+        let mut out = vec![0.0f32; 64];
+        let inputs = &mut [bytes(&mut x), bytes(&mut y)];
+        let fault = run(&source, inputs, &mut out, [64, 1, 1], [32, 1, 1]).unwrap_err();
+        let message = fault.to_string();
+        assert!(
+            message.contains("only for reading"),
+            "{disguise}: {message}"
+        );
+        assert_eq!((x, y), (vec![7.0; 64], vec![8.0; 64]), "{disguise}");
+    }
+}

@@ -215,6 +215,8 @@ pub enum Slot {
     Buffer {
         /// `[[buffer(index)]]`
         index: u32,
+        /// Whether the kernel may write it.
+        writable: bool,
         /// The argument's name.
         name: String,
     },

@@ -127,9 +127,12 @@ impl<'a> Flattener<'a> {
         for (argument, param) in kernel.arguments.iter().zip(&function.params) {
             let name = argument.name.to_string();
             let leaves = match &argument.binding {
-                Binding::Buffer { index, .. } => {
+                Binding::Buffer {
+                    index, writable, ..
+                } => {
                     vec![self.slot(Slot::Buffer {
                         index: *index,
+                        writable: *writable,
                         name,
                     })]
                 }

@@ -161,32 +161,21 @@ impl<'a> Worker<'a> {
             .iter()
             .zip(shared)
             .map(|(slot, shared)| match (slot, shared) {
-                (_, Some((at, len))) => Region {
-                    // SAFETY: `at` is inside the memory just reserved.
-                    pointer: unsafe { memory.add(at) },
-                    len,
+                // SAFETY: `at` is inside the memory just reserved.
+                (_, Some((at, len))) => Region::new(unsafe { memory.add(at) }, len, true),
+                (
+                    Slot::Buffer {
+                        index, writable, ..
+                    },
+                    _,
+                ) => match dispatch.buffers.get(*index as usize).copied().flatten() {
+                    Some(given) => Region::new(given.pointer, given.len, *writable),
+                    None => Region::new(std::ptr::null_mut(), 0, false),
                 },
-                (Slot::Buffer { index, .. }, _) => {
-                    let given = dispatch.buffers.get(*index as usize).copied().flatten();
-                    given.map_or(
-                        Region {
-                            pointer: std::ptr::null_mut(),
-                            len: 0,
-                        },
-                        |m| Region {
-                            pointer: m.pointer,
-                            len: m.len,
-                        },
-                    )
+                (Slot::Constant { bytes, .. }, _) => {
+                    Region::new(bytes.as_ptr().cast_mut(), bytes.len(), false)
                 }
-                (Slot::Constant { bytes, .. }, _) => Region {
-                    pointer: bytes.as_ptr().cast_mut(),
-                    len: bytes.len(),
-                },
-                _ => Region {
-                    pointer: std::ptr::null_mut(),
-                    len: 0,
-                },
+                _ => Region::new(std::ptr::null_mut(), 0, false),
             })
             .collect();
         Self {

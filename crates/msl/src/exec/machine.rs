@@ -96,8 +96,28 @@ impl Cell for i64 {}
 pub struct Region {
     /// The first byte.
     pub pointer: *mut u8,
-    /// How many bytes.
+    /// How many bytes may be read.
     pub len: usize,
+    /// How many may be written: all or none. A kernel can make a pointer to what it was lent only
+    /// for reading look like another, so that this is known only here.
+    pub writable_len: usize,
+}
+
+impl Region {
+    /// Memory of `len` bytes.
+    pub const fn new(pointer: *mut u8, len: usize, writable: bool) -> Self {
+        let writable_len = if writable { len } else { 0 };
+        Self {
+            pointer,
+            len,
+            writable_len,
+        }
+    }
+
+    /// How many bytes there are to read, or to write.
+    pub const fn room(&self, writes: bool) -> usize {
+        if writes { self.writable_len } else { self.len }
+    }
 }
 
 /// Where the machine is in the grid.

@@ -117,7 +117,7 @@ fn at(place: &str) -> String {
 /// The sorts of fault.
 #[derive(Clone, Copy, Debug, PartialEq, Eq)]
 pub enum FaultKind {
-    /// A read or write outside its memory.
+    /// A read or write outside the memory that the kernel may read or write.
     OutOfBounds,
     /// The run was interrupted.
     Interrupted,

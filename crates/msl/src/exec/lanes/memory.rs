@@ -156,7 +156,11 @@ enum Target {
 ///
 /// The access is one of the machine's program.
 #[inline(always)]
-unsafe fn target(machine: &mut Machine<'_>, i: &Instruction, access: &Access) -> Target {
+unsafe fn target<const WRITES: bool>(
+    machine: &mut Machine<'_>,
+    i: &Instruction,
+    access: &Access,
+) -> Target {
     let active = machine.active(i.mask);
     if active == Active::None {
         return Target::Bad;
@@ -188,7 +192,7 @@ unsafe fn target(machine: &mut Machine<'_>, i: &Instruction, access: &Access) ->
                 low >= 0
                     && high
                         .checked_add(bytes)
-                        .is_some_and(|end| end <= region.len as i64)
+                        .is_some_and(|end| end <= region.room(WRITES) as i64)
             };
             let Some((reg, kind)) = varying else {
                 return match fits(start, start) {
@@ -238,7 +242,7 @@ unsafe fn target(machine: &mut Machine<'_>, i: &Instruction, access: &Access) ->
         if low < 0
             || high
                 .checked_add(bytes)
-                .is_none_or(|end| end > region.len as i64)
+                .is_none_or(|end| end > region.room(WRITES) as i64)
         {
             return bad(machine, i, access);
         }
@@ -370,6 +374,7 @@ unsafe fn lane_address(
     machine: &mut Machine<'_>,
     access: &Access,
     lane: usize,
+    writes: bool,
 ) -> Result<*mut u8, String> {
     let at = |reg: Operand| if reg.is_uniform() { 0 } else { lane };
     let mut offset = access.offset;
@@ -395,7 +400,7 @@ unsafe fn lane_address(
         if offset >= 0
             && offset
                 .checked_add(bytes)
-                .is_some_and(|end| end <= region.len as i64)
+                .is_some_and(|end| end <= region.room(writes) as i64)
         {
             return Ok(region.pointer.offset(offset as isize));
         }
@@ -404,6 +409,11 @@ unsafe fn lane_address(
             .slots
             .get(tag - 1)
             .map_or("?", |slot| slot.name());
+        if writes && region.room(true) < region.len {
+            return Err(format!(
+                "`{name}`, which the kernel was given only for reading"
+            ));
+        }
         let element = match access.stride.max(1) {
             stride if stride > 1 && offset % i64::from(stride) == 0 => {
                 format!(
@@ -428,20 +438,15 @@ unsafe fn lane_address(
 #[cold]
 #[inline(never)]
 unsafe fn bad(machine: &mut Machine<'_>, i: &Instruction, access: &Access) -> Target {
+    let writes = i.aux & STORE != 0;
     for lane in 0..machine.lanes {
         // SAFETY: by the caller.
         unsafe {
             if *machine.mask_row(i.mask).add(lane) == 0 {
                 continue;
             }
-            if let Err(message) = lane_address(machine, access, lane) {
-                let verb = if access.atomic.is_some() {
-                    "updates"
-                } else if i.aux & STORE != 0 {
-                    "writes"
-                } else {
-                    "reads"
-                };
+            if let Err(message) = lane_address(machine, access, lane, writes) {
+                let verb = if writes { "writes" } else { "reads" };
                 machine.fail(
                     FaultKind::OutOfBounds,
                     access.place,
@@ -521,8 +526,9 @@ unsafe fn each_lane(
                 }
             }
             Target::Mixed => {
+                let writes = i.aux & STORE != 0;
                 for lane in (0..lanes).filter(|&l| on(l)) {
-                    match lane_address(machine, access, lane) {
+                    match lane_address(machine, access, lane, writes) {
                         Ok(p) => visit(lane, p),
                         Err(_) => {
                             bad(machine, i, access);
@@ -546,7 +552,7 @@ impl<E: Element, const COUNT: usize> Lanes for Load<E, COUNT> {
         let (lanes, words) = (machine.lanes, (size_of::<E::Cell>() / 4) as u32);
         // SAFETY: `target` checks what is read; the assembler gave `COUNT` rows from `dst` on.
         unsafe {
-            let target = target(machine, i, access);
+            let target = target::<false>(machine, i, access);
             if i.dst.is_uniform() {
                 if let Target::One(p) = target {
                     for c in 0..COUNT {
@@ -594,7 +600,7 @@ impl<E: Element, const COUNT: usize> Lanes for Store<E, COUNT> {
         let lanes = machine.lanes;
         // SAFETY: `target` checks what is written; the assembler gave `COUNT` registers.
         unsafe {
-            let target = target(machine, i, access);
+            let target = target::<true>(machine, i, access);
             let rows: [(*mut E::Cell, usize); COUNT] = std::array::from_fn(|c| {
                 let reg = access.registers[c];
                 (machine.row::<E::Cell>(reg), usize::from(!reg.is_uniform()))
@@ -802,7 +808,7 @@ impl Lanes for Atomic {
                 if *machine.mask_row(i.mask).add(lane) == 0 {
                     continue;
                 }
-                let p = match lane_address(machine, access, lane) {
+                let p = match lane_address(machine, access, lane, op != AtomicOp::Load) {
                     Ok(p) if (p as usize).is_multiple_of(4) => p,
                     Ok(_) => {
                         let message =
