@@ -127,7 +127,7 @@ impl<'a> Checker<'a> {
                 ..(**object).clone()
             };
         }
-        let mut candidates = self.user_candidates(set, &args, span);
+        let mut candidates = self.user_candidates(set, &args);
         if set.library {
             if candidates.is_empty()
                 && let Some(special) = builtins::special(&set.name)
@@ -152,7 +152,7 @@ impl<'a> Checker<'a> {
             .collect();
         match best[..] {
             [] => {
-                self.report_no_candidate(set, &args, name_span, span);
+                self.report_no_candidate(set, &args, name_span);
                 Operand::poison(span)
             }
             [one] => {
@@ -179,12 +179,7 @@ impl<'a> Checker<'a> {
         }
     }
 
-    fn user_candidates(
-        &mut self,
-        set: &FunctionSet<'a>,
-        args: &[Operand<'a>],
-        span: Span,
-    ) -> Vec<Candidate> {
+    fn user_candidates(&mut self, set: &FunctionSet<'a>, args: &[Operand<'a>]) -> Vec<Candidate> {
         let mut candidates: Vec<Candidate> = Vec::new();
         // Methods rank their object too; static ones beside them fit any.
         let has_methods = set.users.iter().any(|&id| {
@@ -194,7 +189,7 @@ impl<'a> Checker<'a> {
         for &id in &set.users {
             let is_template = self.functions[id].is_template;
             let concrete = if is_template {
-                match self.deduce_instance(id, set.explicit, args, span) {
+                match self.deduce_instance(id, set.explicit, args) {
                     Some(instance) => instance,
                     None => continue,
                 }
@@ -431,7 +426,7 @@ impl<'a> Checker<'a> {
                 ..set
             };
             let rest = rest.to_vec();
-            if !self.user_candidates(&set, &rest, span).is_empty() {
+            if !self.user_candidates(&set, &rest).is_empty() {
                 best = Some(self.call_set(&set, rest, span, span));
             }
         }
@@ -440,7 +435,7 @@ impl<'a> Checker<'a> {
         }
         let free = self.find_operator(&name, operands)?;
         let this = self.context.this.take();
-        let fits = !self.user_candidates(&free, operands, span).is_empty();
+        let fits = !self.user_candidates(&free, operands).is_empty();
         let result = fits.then(|| self.call_set(&free, operands.to_vec(), span, span));
         self.context.this = this;
         result
@@ -559,7 +554,6 @@ impl<'a> Checker<'a> {
         set: &FunctionSet<'a>,
         args: &[Operand<'a>],
         name_span: Span,
-        span: Span,
     ) {
         let name = &set.name;
         if set.library && set.users.is_empty() {
@@ -569,7 +563,7 @@ impl<'a> Checker<'a> {
         }
         let concrete: Vec<FunctionId> = set.users.clone();
         if let ([only], false) = (&concrete[..], set.library) {
-            self.report_single(*only, set, args, name_span, span);
+            self.report_single(*only, set, args, name_span);
             return;
         }
         let list = self.argument_list(args);
@@ -590,13 +584,12 @@ impl<'a> Checker<'a> {
         set: &FunctionSet<'a>,
         args: &[Operand<'a>],
         name_span: Span,
-        span: Span,
     ) {
         let name = set.name.clone();
         let declared = self.functions[id].ast.name.span;
         let (signature, id) = match self.functions[id].signature.clone() {
             Some(signature) => (signature, id),
-            None => match self.deduce_instance(id, set.explicit, args, span) {
+            None => match self.deduce_instance(id, set.explicit, args) {
                 Some(instance) => match self.functions[instance].signature.clone() {
                     Some(signature) => (signature, instance),
                     None => return,

@@ -341,6 +341,14 @@ impl<'a> Checker<'a> {
         Operand::value(to, self.context.emit(Op::Bitcast(value), ty, span), span)
     }
 
+    /// A value to compute with: an array becomes the pointer to its first element.
+    pub(super) fn decayed(&mut self, operand: Operand<'a>) -> Operand<'a> {
+        match self.types.kind(operand.ty) {
+            Kind::Array(..) => self.decay(operand),
+            _ => self.rvalue(operand),
+        }
+    }
+
     /// An array as the pointer to its first element.
     pub(super) fn decay(&mut self, operand: Operand<'a>) -> Operand<'a> {
         let span = operand.span;

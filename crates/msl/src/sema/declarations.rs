@@ -510,20 +510,7 @@ impl<'a> Checker<'a> {
                     return Operand::constant(ty, value, span);
                 }
                 let data = self.constant_data(id, &value);
-                let lvalue = Lvalue {
-                    place: Place {
-                        base: PlaceBase::Constant(data),
-                        path: Vec::new(),
-                        ty: self.ir_type(ty),
-                    },
-                    ty,
-                    space: AddressSpace::Constant,
-                    is_const: true,
-                    swizzle: None,
-                    elements: None,
-                    known: Some(value),
-                    is_temporary: false,
-                };
+                let lvalue = self.constant_lvalue(data, ty, value);
                 Operand::place(ty, lvalue, span)
             }
             GlobalState::FunctionConstant(handle) => {
@@ -564,6 +551,29 @@ impl<'a> Checker<'a> {
         let data = self.store_constant(name, ty, value);
         self.globals[id].data = Some(data);
         data
+    }
+
+    /// A constant where it lies in memory, its value being known too.
+    pub(super) fn constant_lvalue(
+        &mut self,
+        data: Handle<ir::ConstantData>,
+        ty: Ty,
+        known: Constant,
+    ) -> Lvalue {
+        Lvalue {
+            place: Place {
+                base: PlaceBase::Constant(data),
+                path: Vec::new(),
+                ty: self.ir_type(ty),
+            },
+            ty,
+            space: AddressSpace::Constant,
+            is_const: true,
+            swizzle: None,
+            elements: None,
+            known: Some(known),
+            is_temporary: false,
+        }
     }
 
     /// A constant as data of the module.

@@ -765,10 +765,7 @@ impl<'a> Checker<'a> {
 
     /// `*pointer`
     pub(super) fn dereference(&mut self, operand: Operand<'a>, span: Span) -> Operand<'a> {
-        let operand = match self.types.kind(operand.ty) {
-            Kind::Array(..) => self.decay(operand),
-            _ => self.rvalue(operand),
-        };
+        let operand = self.decayed(operand);
         if operand.is_poison() {
             return operand;
         }

@@ -30,8 +30,6 @@ mod statements;
 mod structs;
 mod suggest;
 mod templates;
-#[cfg(test)]
-mod tests;
 mod type_names;
 mod types;
 

@@ -185,10 +185,7 @@ impl<'a> Checker<'a> {
 
     /// A scalar after integer promotion; anything else as it is. Loads.
     pub(super) fn promoted(&mut self, operand: Operand<'a>) -> Operand<'a> {
-        let operand = match self.types.kind(operand.ty) {
-            Kind::Array(..) => self.decay(operand),
-            _ => self.rvalue(operand),
-        };
+        let operand = self.decayed(operand);
         match self.types.kind(operand.ty) {
             Kind::Scalar(scalar) => {
                 let ty = Ty::scalar(promote(scalar));

@@ -369,10 +369,7 @@ impl<'a> Checker<'a> {
             self.context.result = ResultType::Deduced(Some(Qualified::plain(Ty::ERROR)));
             return;
         }
-        let operand = match self.types.kind(operand.ty) {
-            Kind::Array(..) => self.decay(operand),
-            _ => self.rvalue(operand),
-        };
+        let operand = self.decayed(operand);
         let this = Qualified::plain(operand.ty);
         if let Some(known) = known
             && known != this
@@ -894,20 +891,7 @@ impl<'a> Checker<'a> {
                     return;
                 }
                 let data = self.store_constant(name.name.clone(), ty, &known);
-                let lvalue = Lvalue {
-                    place: Place {
-                        base: PlaceBase::Constant(data),
-                        path: Vec::new(),
-                        ty: self.ir_type(ty),
-                    },
-                    ty,
-                    space: AddressSpace::Constant,
-                    is_const: true,
-                    swizzle: None,
-                    elements: None,
-                    known: Some(known),
-                    is_temporary: false,
-                };
+                let lvalue = self.constant_lvalue(data, ty, known);
                 self.declare_local(name, Entity::Local(lvalue));
             }
             None => self.poison_variable(name),

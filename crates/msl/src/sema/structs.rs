@@ -685,7 +685,7 @@ impl<'a> Checker<'a> {
             for function in self.structs[id].constructors.clone() {
                 let args = std::slice::from_ref(operand);
                 let concrete = if self.functions[function].is_template {
-                    match self.deduce_instance(function, None, args, operand.span) {
+                    match self.deduce_instance(function, None, args) {
                         Some(instance) => instance,
                         None => continue,
                     }

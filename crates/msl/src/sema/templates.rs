@@ -534,7 +534,6 @@ impl<'a> Checker<'a> {
         id: FunctionId,
         explicit: Option<&'a [TemplateArg]>,
         args: &[Operand<'a>],
-        _span: Span,
     ) -> Option<FunctionId> {
         let info = &self.functions[id];
         let ast = info.ast;
@@ -550,30 +549,16 @@ impl<'a> Checker<'a> {
         if args.len() < given {
             return None;
         }
-        let found = self.silently(|checker| {
-            let params = checker.functions[id].ast.template.as_ref()?;
-            let place = checker.function_place(id);
-            let mut bindings = Bindings::new();
-            if let Some(explicit) = explicit {
-                checker.bind_written(params, explicit, &place, &mut bindings)?;
-            }
-            let fixed = bindings.clone();
-            let deduction = Deduction {
-                params,
-                fixed: &fixed,
-            };
+        self.instance_from(id, explicit, |checker, deduction, bindings| {
             for (index, arg) in args.iter().enumerate() {
                 let param = ast.params.get(index).or(ast.params.last())?;
                 if param.is_pack {
-                    checker.deduce_pack(&deduction, param, &args[index..], &mut bindings)?;
-                    break;
+                    return checker.deduce_pack(deduction, param, &args[index..], bindings);
                 }
-                checker.deduce_operand(&deduction, &param.ty, arg, &mut bindings)?;
+                checker.deduce_operand(deduction, &param.ty, arg, bindings)?;
             }
-            checker.bind_defaults(params, &place, &mut bindings)?;
-            Self::ordered(params, &bindings)
-        })?;
-        self.function_instance(id, found)
+            Some(())
+        })
     }
 
     /// The instance that parameter types ask for: for function arguments and instantiations.
@@ -587,8 +572,32 @@ impl<'a> Checker<'a> {
         if types.is_some_and(|types| types.len() != ast.params.len()) {
             return None;
         }
+        self.instance_from(id, explicit, |checker, deduction, bindings| {
+            for (param, ty) in ast.params.iter().zip(types.unwrap_or(&[])) {
+                checker.deduce(deduction, &param.ty, *ty, bindings)?;
+            }
+            Some(())
+        })
+    }
+
+    /// The instance of a conversion operator template that gives a type.
+    pub(super) fn deduce_conversion(&mut self, id: FunctionId, to: Ty) -> Option<FunctionId> {
+        let result = self.functions[id].ast.result.as_ref()?;
+        self.instance_from(id, None, |checker, deduction, bindings| {
+            checker.deduce(deduction, result, Qualified::plain(to), bindings)
+        })
+    }
+
+    /// The instance of a function template with the arguments written, those that `deduce` finds,
+    /// and defaults for the rest.
+    fn instance_from(
+        &mut self,
+        id: FunctionId,
+        explicit: Option<&'a [TemplateArg]>,
+        deduce: impl FnOnce(&mut Self, &Deduction<'a, '_>, &mut Bindings) -> Option<()>,
+    ) -> Option<FunctionId> {
+        let params = self.functions[id].ast.template.as_ref()?;
         let found = self.silently(|checker| {
-            let params = checker.functions[id].ast.template.as_ref()?;
             let place = checker.function_place(id);
             let mut bindings = Bindings::new();
             if let Some(explicit) = explicit {
@@ -599,33 +608,7 @@ impl<'a> Checker<'a> {
                 params,
                 fixed: &fixed,
             };
-            for (param, ty) in ast.params.iter().zip(types.unwrap_or(&[])) {
-                checker.deduce(&deduction, &param.ty, *ty, &mut bindings)?;
-            }
-            checker.bind_defaults(params, &place, &mut bindings)?;
-            Self::ordered(params, &bindings)
-        })?;
-        self.function_instance(id, found)
-    }
-
-    /// The instance of a conversion operator template that gives a type.
-    pub(super) fn deduce_conversion(&mut self, id: FunctionId, to: Ty) -> Option<FunctionId> {
-        let ast = self.functions[id].ast;
-        let found = self.silently(|checker| {
-            let params = ast.template.as_ref()?;
-            let place = checker.function_place(id);
-            let mut bindings = Bindings::new();
-            let fixed = Bindings::new();
-            let deduction = Deduction {
-                params,
-                fixed: &fixed,
-            };
-            checker.deduce(
-                &deduction,
-                ast.result.as_ref()?,
-                Qualified::plain(to),
-                &mut bindings,
-            )?;
+            deduce(checker, &deduction, &mut bindings)?;
             checker.bind_defaults(params, &place, &mut bindings)?;
             Self::ordered(params, &bindings)
         })?;

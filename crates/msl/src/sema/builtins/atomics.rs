@@ -54,10 +54,7 @@ fn target<'a>(
         ));
         return None;
     }
-    let pointer = match checker.types.kind(args[0].ty) {
-        Kind::Array(..) => checker.decay(args[0].clone()),
-        _ => checker.rvalue(args[0].clone()),
-    };
+    let pointer = checker.decayed(args[0].clone());
     let Kind::Pointer {
         space,
         pointee,
@@ -237,10 +234,7 @@ pub(super) fn compare_exchange<'a>(
         return Operand::poison(span);
     };
     let ty = Ty::scalar(scalar);
-    let pointer = match checker.types.kind(args[1].ty) {
-        Kind::Array(..) => checker.decay(args[1].clone()),
-        _ => checker.rvalue(args[1].clone()),
-    };
+    let pointer = checker.decayed(args[1].clone());
     let fits = matches!(
         checker.types.kind(pointer.ty),
         Kind::Pointer { space: AddressSpace::Thread, pointee, is_const: false } if pointee == ty

@@ -116,10 +116,7 @@ fn memory_args<'a>(
     writes: bool,
 ) -> Option<Vec<Operand<'a>>> {
     let span = call.span;
-    let pointer = match checker.types.kind(args.first()?.ty) {
-        Kind::Array(..) => checker.decay(args[0].clone()),
-        _ => checker.rvalue(args[0].clone()),
-    };
+    let pointer = checker.decayed(args[0].clone());
     let Kind::Pointer {
         space,
         pointee,
