@@ -181,15 +181,7 @@ impl MlxDevice {
         shape: Vec<usize>,
     ) -> Result<MlxBuffer> {
         let byte_len = size_of_val(data).max(1);
-        let expected = crate::buffer::element_count(T::DTYPE, &shape)?;
-        if expected != data.len() {
-            return Err(MlxError::LengthMismatch {
-                operation: "buffer_from_slice",
-                shape,
-                expected,
-                found: data.len(),
-            });
-        }
+        crate::buffer::check_len("buffer_from_slice", T::DTYPE, &shape, data.len())?;
         let mut buffer = self.alloc_buffer(byte_len, T::DTYPE, shape)?;
         buffer.as_mut_slice::<T>()?.copy_from_slice(data);
         Ok(buffer)

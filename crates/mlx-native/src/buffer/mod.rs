@@ -196,6 +196,25 @@ pub(crate) fn element_count(dtype: DType, shape: &[usize]) -> Result<usize> {
         })
 }
 
+/// Refuses a slice that does not have as many elements as a shape.
+pub(crate) fn check_len(
+    operation: &'static str,
+    dtype: DType,
+    shape: &[usize],
+    found: usize,
+) -> Result<()> {
+    let expected = element_count(dtype, shape)?;
+    if found == expected {
+        return Ok(());
+    }
+    Err(MlxError::LengthMismatch {
+        operation,
+        shape: shape.to_vec(),
+        expected,
+        found,
+    })
+}
+
 /// The number of elements, if they fit in `byte_len`.
 fn checked_len(byte_len: usize, dtype: DType, shape: &[usize]) -> Result<usize> {
     let count = element_count(dtype, shape)?;

@@ -5,12 +5,12 @@ use bytemuck::{Pod, Zeroable};
 
 use crate::buffer::MlxBuffer;
 use crate::dtypes::DType;
-use crate::encoder::CommandEncoder;
+use crate::encoder::{CommandEncoder, KernelArgument};
 use crate::error::Result;
 use crate::kernel_registry::KernelRegistry;
 use crate::metal::DeviceRef;
 use crate::ops::Op;
-use crate::ops::arguments::{Check, Grid, Target, params};
+use crate::ops::arguments::{Check, Grid, Target};
 use crate::ops::proof::Proof;
 
 /// The text of the kernel.
@@ -104,15 +104,11 @@ pub fn dispatch_adam_f32(
         check.buffer(name, buffer, DType::F32, step.n.into())?;
     }
     let grid = Grid::line(step.n.into());
-    let target = &mut Target {
-        encoder,
-        registry,
-        device,
-    };
+    let target = &mut Target::new(encoder, registry, device);
     target.dispatch(
         check.kernel,
         &buffers.map(|(_, buffer)| buffer),
-        params(step),
+        KernelArgument::value(step),
         grid,
     )
 }

@@ -1,7 +1,5 @@
 //! What all ops share: checks of their arguments, grids, and the way into an encoder.
 
-use bytemuck::NoUninit;
-
 use crate::buffer::MlxBuffer;
 use crate::dtypes::DType;
 use crate::encoder::{CommandEncoder, KernelArgument};
@@ -17,7 +15,19 @@ pub(crate) struct Target<'a> {
     pub device: &'a DeviceRef,
 }
 
-impl Target<'_> {
+impl<'a> Target<'a> {
+    pub fn new(
+        encoder: &'a mut CommandEncoder,
+        registry: &'a mut KernelRegistry,
+        device: &'a DeviceRef,
+    ) -> Self {
+        Self {
+            encoder,
+            registry,
+            device,
+        }
+    }
+
     /// Encodes a kernel with its buffers at 0, 1, ... and its parameters after them.
     pub fn dispatch(
         &mut self,
@@ -137,9 +147,4 @@ impl Check {
         }
         self.invalid(format!("{name} is {}; it must be {dtype}", buffer.dtype()))
     }
-}
-
-/// The bytes of a plain value of parameters.
-pub(crate) fn params<T: NoUninit>(value: &T) -> KernelArgument<'_> {
-    KernelArgument::value(value)
 }

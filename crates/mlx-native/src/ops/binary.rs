@@ -12,7 +12,7 @@ use crate::error::Result;
 use crate::kernel_registry::KernelRegistry;
 use crate::metal::DeviceRef;
 use crate::ops::Op;
-use crate::ops::arguments::{Check, Grid, Target, params};
+use crate::ops::arguments::{Check, Grid, Target};
 use crate::ops::copy::MAX_RANK;
 use crate::ops::proof::{Domain, Proof, Roundings};
 
@@ -124,7 +124,7 @@ impl Binary {
             ));
         }
         let grid = Grid::line(shape.n.into());
-        target.dispatch(self.broadcast, buffers, params(shape), grid)
+        target.dispatch(self.broadcast, buffers, KernelArgument::value(shape), grid)
     }
 }
 
@@ -208,7 +208,7 @@ macro_rules! declare {
                 let check = Check { kernel: stringify!([<$name _f32>]) };
                 let buffers = [("left", left), ("right", right), ("output", output)];
                 let count = check.elementwise(&buffers, params)?;
-                let target = &mut Target { encoder, registry, device };
+                let target = &mut Target::new(encoder, registry, device);
                 [<$name:upper>].encode(target, &[left, right, output], count, params.into())
             }
 
@@ -228,7 +228,7 @@ macro_rules! declare {
                 output: &MlxBuffer,
                 shape: &Broadcast,
             ) -> Result<()> {
-                let target = &mut Target { encoder, registry, device };
+                let target = &mut Target::new(encoder, registry, device);
                 [<$name:upper>].encode_broadcast(target, &[left, right, output], shape)
             }
         )*

@@ -4,12 +4,12 @@ use bytemuck::{Pod, Zeroable};
 
 use crate::buffer::MlxBuffer;
 use crate::dtypes::DType;
-use crate::encoder::CommandEncoder;
+use crate::encoder::{CommandEncoder, KernelArgument};
 use crate::error::Result;
 use crate::kernel_registry::KernelRegistry;
 use crate::metal::DeviceRef;
 use crate::ops::Op;
-use crate::ops::arguments::{Check, Grid, Target, params};
+use crate::ops::arguments::{Check, Grid, Target};
 use crate::ops::proof::Proof;
 
 /// The most dimensions that a kernel is told of.
@@ -82,11 +82,7 @@ pub fn dispatch_copy_view_f32(
     };
     check.buffer("input", input, DType::F32, 0)?;
     check.buffer("output", output, DType::F32, view.n.into())?;
-    let target = Target {
-        encoder,
-        registry,
-        device,
-    };
+    let target = Target::new(encoder, registry, device);
     encode(check, target, input, output, view)
 }
 
@@ -110,11 +106,7 @@ pub fn dispatch_copy_into_view_f32(
     };
     check.buffer("input", input, DType::F32, view.n.into())?;
     check.buffer("output", output, DType::F32, 0)?;
-    let target = Target {
-        encoder,
-        registry,
-        device,
-    };
+    let target = Target::new(encoder, registry, device);
     encode(check, target, input, output, view)
 }
 
@@ -132,7 +124,12 @@ fn encode(
         ));
     }
     let grid = Grid::line(view.n.into());
-    target.dispatch(check.kernel, &[input, output], params(view), grid)
+    target.dispatch(
+        check.kernel,
+        &[input, output],
+        KernelArgument::value(view),
+        grid,
+    )
 }
 
 /// Encodes `output[i] = value` for all elements.
@@ -141,6 +138,20 @@ fn encode(
 ///
 /// [`MlxError::InvalidArgument`](crate::MlxError::InvalidArgument) if the buffer is not `f32` or
 /// has no elements.
+///
+/// ```
+/// use mlx_native::ops::copy::dispatch_fill_f32;
+/// use mlx_native::{DType, KernelRegistry, MlxDevice};
+///
+/// let device = MlxDevice::new()?;
+/// let y = device.alloc_buffer(12, DType::F32, vec![3])?;
+/// let mut encoder = device.command_encoder()?;
+/// let mut registry = KernelRegistry::new();
+/// dispatch_fill_f32(&mut encoder, &mut registry, device.metal_device(), &y, 0.5)?;
+/// encoder.commit_and_wait()?;
+/// assert_eq!(y.as_slice::<f32>()?[..], [0.5; 3]);
+/// # Ok::<(), mlx_native::MlxError>(())
+/// ```
 pub fn dispatch_fill_f32(
     encoder: &mut CommandEncoder,
     registry: &mut KernelRegistry,
@@ -156,7 +167,11 @@ pub fn dispatch_fill_f32(
     let grid = Grid::line(count);
     encoder.encode_with(
         pipeline,
-        &[(0, output.into()), (1, params(&value)), (2, params(&n))],
+        &[
+            (0, output.into()),
+            (1, KernelArgument::value(&value)),
+            (2, KernelArgument::value(&n)),
+        ],
         &[],
         grid.threads,
         grid.group,

@@ -4,12 +4,12 @@ use bytemuck::{Pod, Zeroable};
 
 use crate::buffer::MlxBuffer;
 use crate::dtypes::DType;
-use crate::encoder::CommandEncoder;
+use crate::encoder::{CommandEncoder, KernelArgument};
 use crate::error::Result;
 use crate::kernel_registry::KernelRegistry;
 use crate::metal::{DeviceRef, MTLSize};
 use crate::ops::Op;
-use crate::ops::arguments::{Check, Grid, Target, params};
+use crate::ops::arguments::{Check, Grid, Target};
 use crate::ops::proof::Proof;
 
 /// The text of the kernel.
@@ -94,10 +94,6 @@ pub fn dispatch_matmul_f32(
         threads: MTLSize::new(tiles(n), tiles(m), 1),
         group: MTLSize::new(SIDE, SIDE, 1),
     };
-    let target = &mut Target {
-        encoder,
-        registry,
-        device,
-    };
-    target.dispatch(check.kernel, &[a, b, c], params(sizes), grid)
+    let target = &mut Target::new(encoder, registry, device);
+    target.dispatch(check.kernel, &[a, b, c], KernelArgument::value(sizes), grid)
 }

@@ -4,12 +4,12 @@ use bytemuck::{Pod, Zeroable};
 
 use crate::buffer::MlxBuffer;
 use crate::dtypes::DType;
-use crate::encoder::CommandEncoder;
+use crate::encoder::{CommandEncoder, KernelArgument};
 use crate::error::Result;
 use crate::kernel_registry::KernelRegistry;
 use crate::metal::DeviceRef;
 use crate::ops::Op;
-use crate::ops::arguments::{Check, Grid, Target, params};
+use crate::ops::arguments::{Check, Grid, Target};
 use crate::ops::proof::Proof;
 
 /// The text of the kernels.
@@ -75,12 +75,8 @@ pub fn dispatch_nll_f32(
     check.buffer("loss", loss, DType::F32, shape.rows.into())?;
     let buffers = [log_probability, target, loss];
     let grid = Grid::line(shape.rows.into());
-    let target = &mut Target {
-        encoder,
-        registry,
-        device,
-    };
-    target.dispatch(check.kernel, &buffers, params(shape), grid)
+    let target = &mut Target::new(encoder, registry, device);
+    target.dispatch(check.kernel, &buffers, KernelArgument::value(shape), grid)
 }
 
 /// Encodes the gradient of the log-probabilities: `dx[i, c] = -dy[i]` where c is the target of i,
@@ -106,12 +102,13 @@ pub fn dispatch_nll_backward_f32(
     check.buffer("dy", dy, DType::F32, shape.rows.into())?;
     check.buffer("dx", dx, DType::F32, count)?;
     let buffers = [target, dy, dx];
-    let target = &mut Target {
-        encoder,
-        registry,
-        device,
-    };
-    target.dispatch(check.kernel, &buffers, params(shape), Grid::line(count))
+    let target = &mut Target::new(encoder, registry, device);
+    target.dispatch(
+        check.kernel,
+        &buffers,
+        KernelArgument::value(shape),
+        Grid::line(count),
+    )
 }
 
 fn elements(check: Check, shape: &Classes) -> Result<u64> {

@@ -4,12 +4,12 @@ use bytemuck::{Pod, Zeroable};
 
 use crate::buffer::MlxBuffer;
 use crate::dtypes::DType;
-use crate::encoder::CommandEncoder;
+use crate::encoder::{CommandEncoder, KernelArgument};
 use crate::error::Result;
 use crate::kernel_registry::KernelRegistry;
 use crate::metal::DeviceRef;
 use crate::ops::Op;
-use crate::ops::arguments::{Check, Grid, Target, params};
+use crate::ops::arguments::{Check, Grid, Target};
 use crate::ops::proof::{Domain, Exact, Proof};
 
 /// The text of the kernels.
@@ -121,14 +121,6 @@ impl Reduction {
             count => Ok(count),
         }
     }
-
-    /// Rows by a threadgroup each, columns by a thread each.
-    fn grid(&self) -> Grid {
-        match self.inner {
-            1 => Grid::rows(self.outer.into(), self.length.into()),
-            _ => Grid::line(self.results()),
-        }
-    }
 }
 
 /// Encodes `output = sum(input) / divisor` over the middle dimension. `output` has a place for each
@@ -162,16 +154,9 @@ pub fn dispatch_sum_f32(
     output: &MlxBuffer,
     reduction: &Reduction,
 ) -> Result<()> {
-    let kernel = match reduction.inner {
-        1 => "sum_rows_f32",
-        _ => "sum_columns_f32",
-    };
-    let target = &mut Target {
-        encoder,
-        registry,
-        device,
-    };
-    reduce(target, kernel, input, output, reduction)
+    let target = &mut Target::new(encoder, registry, device);
+    let kernels = ["sum_rows_f32", "sum_columns_f32"];
+    reduce(target, kernels, input, output, reduction)
 }
 
 /// Encodes `output = max(input)` over the middle dimension: NaN if any element is.
@@ -187,31 +172,36 @@ pub fn dispatch_max_f32(
     output: &MlxBuffer,
     reduction: &Reduction,
 ) -> Result<()> {
-    let kernel = match reduction.inner {
-        1 => "max_rows_f32",
-        _ => "max_columns_f32",
-    };
-    let target = &mut Target {
-        encoder,
-        registry,
-        device,
-    };
-    reduce(target, kernel, input, output, reduction)
+    let target = &mut Target::new(encoder, registry, device);
+    let kernels = ["max_rows_f32", "max_columns_f32"];
+    reduce(target, kernels, input, output, reduction)
 }
 
+/// Rows by a threadgroup each with the first kernel, columns by a thread each with the second.
 fn reduce(
     target: &mut Target<'_>,
-    kernel: &'static str,
+    [rows, columns]: [&'static str; 2],
     input: &MlxBuffer,
     output: &MlxBuffer,
     reduction: &Reduction,
 ) -> Result<()> {
+    let (kernel, grid) = match reduction.inner {
+        1 => (
+            rows,
+            Grid::rows(reduction.outer.into(), reduction.length.into()),
+        ),
+        _ => (columns, Grid::line(reduction.results())),
+    };
     let check = Check { kernel };
     let count = reduction.elements(check)?;
     check.buffer("input", input, DType::F32, count)?;
     check.buffer("output", output, DType::F32, reduction.results())?;
-    let grid = reduction.grid();
-    target.dispatch(kernel, &[input, output], params(reduction), grid)
+    target.dispatch(
+        kernel,
+        &[input, output],
+        KernelArgument::value(reduction),
+        grid,
+    )
 }
 
 /// Encodes the gradient of a maximum: `dx = dy / ties` where x is the maximum y, else 0.
@@ -238,11 +228,12 @@ pub fn dispatch_max_backward_f32(
     check.buffer("y", y, DType::F32, reduction.results())?;
     check.buffer("dy", dy, DType::F32, reduction.results())?;
     check.buffer("dx", dx, DType::F32, count)?;
-    let target = &mut Target {
-        encoder,
-        registry,
-        device,
-    };
+    let target = &mut Target::new(encoder, registry, device);
     let grid = Grid::line(reduction.results());
-    target.dispatch(check.kernel, &[x, y, dy, dx], params(reduction), grid)
+    target.dispatch(
+        check.kernel,
+        &[x, y, dy, dx],
+        KernelArgument::value(reduction),
+        grid,
+    )
 }

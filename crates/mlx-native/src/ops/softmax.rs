@@ -4,12 +4,12 @@ use bytemuck::{Pod, Zeroable};
 
 use crate::buffer::MlxBuffer;
 use crate::dtypes::DType;
-use crate::encoder::CommandEncoder;
+use crate::encoder::{CommandEncoder, KernelArgument};
 use crate::error::Result;
 use crate::kernel_registry::KernelRegistry;
 use crate::metal::DeviceRef;
 use crate::ops::Op;
-use crate::ops::arguments::{Check, Grid, Target, params};
+use crate::ops::arguments::{Check, Grid, Target};
 use crate::ops::proof::{Domain, Exact, Proof};
 use crate::ops::reduce::depth;
 
@@ -179,7 +179,7 @@ macro_rules! dispatch {
                 rows: &Rows,
             ) -> Result<()> {
                 let buffers = [("input", input), ("output", output)];
-                encode(&mut Target { encoder, registry, device }, $kernel, &buffers, rows)
+                encode(&mut Target::new(encoder, registry, device), $kernel, &buffers, rows)
             }
 
             #[doc = concat!("Encodes the gradient of [`", stringify!($forward), "`], made from its output y.")]
@@ -197,7 +197,7 @@ macro_rules! dispatch {
                 rows: &Rows,
             ) -> Result<()> {
                 let buffers = [("y", y), ("dy", dy), ("dx", dx)];
-                encode(&mut Target { encoder, registry, device }, $gradient, &buffers, rows)
+                encode(&mut Target::new(encoder, registry, device), $gradient, &buffers, rows)
             }
         )*
     };
@@ -228,5 +228,5 @@ fn encode(
     }
     let buffers: Vec<_> = buffers.iter().map(|(_, buffer)| *buffer).collect();
     let grid = Grid::rows(rows.rows.into(), rows.length.into());
-    target.dispatch(kernel, &buffers, params(rows), grid)
+    target.dispatch(kernel, &buffers, KernelArgument::value(rows), grid)
 }

@@ -200,7 +200,7 @@ macro_rules! declare {
             ) -> Result<()> {
                 let check = Check { kernel: stringify!([<$name _f32>]) };
                 let count = check.elementwise(&[("input", input), ("output", output)], params)?;
-                let target = &mut Target { encoder, registry, device };
+                let target = &mut Target::new(encoder, registry, device);
                 [<$name:upper>].encode(
                     Pass::Forward, target, &[input, output], count, params.into(),
                 )
@@ -225,7 +225,7 @@ macro_rules! declare {
                 let check = Check { kernel: stringify!([<$name _backward_f32>]) };
                 let buffers = [(stringify!($kept), $kept), ("dy", dy), ("dx", dx)];
                 let count = check.elementwise(&buffers, params)?;
-                let target = &mut Target { encoder, registry, device };
+                let target = &mut Target::new(encoder, registry, device);
                 [<$name:upper>].encode(
                     Pass::Backward, target, &[$kept, dy, dx], count, params.into(),
                 )

@@ -120,7 +120,11 @@ impl Tensor {
         self.expect_dtype(name, "left", DType::F32)?;
         other.expect_dtype(name, "right", DType::F32)?;
         Stream::common(name, &self.stream, &other.stream)?;
-        let Some(shape) = broadcast(self.shape(), other.shape()) else {
+        let layouts = broadcast(self.shape(), other.shape()).and_then(|shape| {
+            let [a, b] = [self, other].map(|operand| operand.layout.broadcast_to(&shape));
+            Some((a?, b?))
+        });
+        let Some((a, b)) = layouts else {
             return Self::shape_error(
                 name,
                 format!(
@@ -131,35 +135,20 @@ impl Tensor {
                 ),
             );
         };
-        let output = self.empty_like(&shape)?;
-        let count = output.element_count();
-        let whole = |t: &Self| t.layout.is_contiguous() && t.shape() == shape;
-        if count > 0 && whole(self) && whole(other) && u32::try_from(count).is_ok() {
-            let buffers = [&*self.storage, &*other.storage, &*output.storage];
-            let n = count as u32;
+        let output = self.empty_like(&a.shape)?;
+        let n = super::layout::count(name, output.element_count())?;
+        let buffers = [&*self.storage, &*other.storage, &*output.storage];
+        if n > 0 && a.is_contiguous() && b.is_contiguous() {
             self.stream.record(|encoder, registry, device| {
-                let target = &mut Target {
-                    encoder,
-                    registry,
-                    device,
-                };
-                op.encode(target, &buffers, count as u64, KernelArgument::value(&n))
+                let target = &mut Target::new(encoder, registry, device);
+                op.encode(target, &buffers, n.into(), KernelArgument::value(&n))
             })?;
-        } else if count > 0 {
-            // The shape is what both broadcast to.
-            let [a, b] = [self, other].map(|t| t.layout.broadcast_to(&shape));
-            if let (Some(a), Some(b)) = (a, b) {
-                let buffers = [&*self.storage, &*other.storage, &*output.storage];
-                let places = Layout::to_broadcast(name, &a, &b)?;
-                self.stream.record(|encoder, registry, device| {
-                    let target = &mut Target {
-                        encoder,
-                        registry,
-                        device,
-                    };
-                    op.encode_broadcast(target, &buffers, &places)
-                })?;
-            }
+        } else if n > 0 {
+            let places = Layout::to_broadcast(name, &a, &b)?;
+            self.stream.record(|encoder, registry, device| {
+                let target = &mut Target::new(encoder, registry, device);
+                op.encode_broadcast(target, &buffers, &places)
+            })?;
         }
         let (a, b) = (self.clone(), other.clone());
         output.record(name, &[self, other], move |dy| {
@@ -181,11 +170,7 @@ fn encode(stream: &Stream, op: &Unary, pass: Pass, tensors: &[&Tensor]) -> Resul
     let n = super::layout::count(op.kernel(pass), count)?;
     let buffers: Vec<_> = tensors.iter().map(|t| t.buffer()).collect();
     stream.record(|encoder, registry, device| {
-        let target = &mut Target {
-            encoder,
-            registry,
-            device,
-        };
+        let target = &mut Target::new(encoder, registry, device);
         op.encode(
             pass,
             target,

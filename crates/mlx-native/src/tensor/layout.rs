@@ -44,6 +44,16 @@ impl Layout {
         self.offset == 0 && self.is_dense()
     }
 
+    /// The place of the element that is number `index` in row-major order.
+    pub fn place_of(&self, mut index: usize) -> usize {
+        let mut place = self.offset as isize;
+        for (&length, &stride) in self.shape.iter().zip(&self.strides).rev() {
+            place += (index % length) as isize * stride;
+            index /= length;
+        }
+        place as usize
+    }
+
     /// Dimension `order[i]` becomes dimension i.
     pub fn permute(&self, order: &[usize]) -> Self {
         Self {

@@ -70,15 +70,7 @@ impl Tensor {
         shape: impl AsRef<[usize]>,
     ) -> Result<Self> {
         let shape = shape.as_ref();
-        let expected = crate::buffer::element_count(T::DTYPE, shape)?;
-        if expected != data.len() {
-            return Err(MlxError::LengthMismatch {
-                operation: "from_slice",
-                shape: shape.to_vec(),
-                expected,
-                found: data.len(),
-            });
-        }
+        crate::buffer::check_len("from_slice", T::DTYPE, shape, data.len())?;
         let mut buffer = stream.allocate(T::DTYPE, shape)?;
         buffer.as_mut_slice::<T>()?.copy_from_slice(data);
         Ok(Self::from_buffer(stream, buffer))
@@ -199,7 +191,7 @@ impl Tensor {
             return Ok(view[..tensor.element_count()].to_vec());
         }
         // The copying kernel is for f32; other dtypes are gathered here.
-        let places = Places::new(&tensor.layout);
+        let places = (0..tensor.element_count()).map(|i| tensor.layout.place_of(i));
         Ok(places.map(|place| view[place]).collect())
     }
 
@@ -342,35 +334,5 @@ impl fmt::Debug for Tensor {
             .field("shape", &self.shape())
             .field("tracked", &self.is_tracked())
             .finish_non_exhaustive()
-    }
-}
-
-/// The places of a layout's elements, in order.
-struct Places<'a> {
-    layout: &'a Layout,
-    next: usize,
-}
-
-impl<'a> Places<'a> {
-    fn new(layout: &'a Layout) -> Self {
-        Self { layout, next: 0 }
-    }
-}
-
-impl Iterator for Places<'_> {
-    type Item = usize;
-
-    fn next(&mut self) -> Option<usize> {
-        if self.next >= self.layout.element_count() {
-            return None;
-        }
-        let mut rest = self.next;
-        let mut place = self.layout.offset as isize;
-        for (&length, &stride) in self.layout.shape.iter().zip(&self.layout.strides).rev() {
-            place += (rest % length) as isize * stride;
-            rest /= length;
-        }
-        self.next += 1;
-        Some(place as usize)
     }
 }

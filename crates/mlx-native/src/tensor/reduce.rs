@@ -1,72 +1,11 @@
 //! Reductions along axes.
 
+use std::ops::Range;
+
 use super::Tensor;
 use crate::dtypes::DType;
 use crate::error::Result;
 use crate::ops::reduce::{self, Reduction};
-
-/// A tensor brought into the form that the kernels reduce.
-struct Prepared {
-    /// Contiguous, of shape [outer, length, inner] as far as kernels are concerned.
-    input: Tensor,
-    reduction: Reduction,
-    /// The order in which `input` has the dimensions.
-    order: Vec<isize>,
-    /// The dimensions that are reduced.
-    reduced: Vec<usize>,
-}
-
-impl Prepared {
-    /// Divides sums by `divisor`.
-    fn new(
-        operation: &'static str,
-        tensor: &Tensor,
-        reduced: Vec<usize>,
-        divisor: f32,
-    ) -> Result<Self> {
-        let rank = tensor.rank();
-        let is_run = reduced.windows(2).all(|pair| pair[1] == pair[0] + 1);
-        let order: Vec<usize> = if is_run {
-            (0..rank).collect()
-        } else {
-            let kept = (0..rank).filter(|d| !reduced.contains(d));
-            kept.chain(reduced.iter().copied()).collect()
-        };
-        let order: Vec<isize> = order.into_iter().map(|d| d as isize).collect();
-        let input = tensor.detach().permute(&order)?.contiguous()?;
-        let start = match is_run {
-            true => reduced.first().copied().unwrap_or(rank),
-            false => rank - reduced.len(),
-        };
-        let end = start + reduced.len();
-        let shape = input.shape();
-        let product =
-            |range: &[usize]| super::layout::count(operation, range.iter().product::<usize>());
-        let reduction = Reduction {
-            outer: product(&shape[..start])?,
-            length: product(&shape[start..end])?,
-            inner: product(&shape[end..])?,
-            divisor,
-        };
-        Ok(Self {
-            input,
-            reduction,
-            order,
-            reduced,
-        })
-    }
-
-    /// The shape with reduced dimensions of length 1, or without them.
-    fn result_shape(&self, shape: &[usize], keep_dims: bool) -> Vec<usize> {
-        let dimensions = shape.iter().enumerate();
-        dimensions
-            .filter_map(|(d, &length)| match self.reduced.contains(&d) {
-                false => Some(length),
-                true => keep_dims.then_some(1),
-            })
-            .collect()
-    }
-}
 
 impl Tensor {
     /// The sum along axes, which then are gone or, with `keep_dims`, of length 1. Negative axes
@@ -149,21 +88,19 @@ impl Tensor {
     pub fn max(&self, axes: impl AsRef<[isize]>, keep_dims: bool) -> Result<Self> {
         self.expect_dtype("max", "input", DType::F32)?;
         let reduced = self.axes("max", axes.as_ref())?;
-        let prepared = Prepared::new("max", self, reduced, 1.0)?;
-        let shape = prepared.result_shape(self.shape(), keep_dims);
-        let output = self.empty_like(&shape)?;
+        self.reduce(&reduced, keep_dims, Self::max_of_run)
+    }
+
+    fn max_of_run(&self, run: Range<usize>) -> Result<Self> {
+        let input = self.detach().contiguous()?;
+        let reduction = Reduction::of_run("max", self.shape(), &run, 1.0)?;
+        let output = self.empty_like(&without(self.shape(), &run))?;
         if output.element_count() == 0 {
-            return output.record("max", &[self], {
-                let shape = self.shape().to_vec();
-                move |dy| Ok(vec![Some(dy.empty_like(&shape)?)])
+            let shape = self.shape().to_vec();
+            return output.record("max", &[self], move |dy| {
+                Ok(vec![Some(dy.empty_like(&shape)?)])
             });
         }
-        let Prepared {
-            input,
-            reduction,
-            order,
-            ..
-        } = prepared;
         if reduction.length == 0 {
             return Self::shape_error(
                 "max",
@@ -193,11 +130,7 @@ impl Tensor {
                     &reduction,
                 )
             })?;
-            let mut inverse = vec![0; order.len()];
-            for (place, &d) in order.iter().enumerate() {
-                inverse[d as usize] = place as isize;
-            }
-            Ok(vec![Some(dx.permute(inverse)?)])
+            Ok(vec![Some(dx)])
         })
     }
 
@@ -208,35 +141,68 @@ impl Tensor {
         keep_dims: bool,
     ) -> Result<Self> {
         self.expect_dtype(operation, "input", DType::F32)?;
-        let length: usize = reduced.iter().map(|&d| self.shape()[d]).product();
-        let divisor = if operation == "mean" {
-            length as f32
-        } else {
-            1.0
-        };
-        let prepared = Prepared::new(operation, self, reduced, divisor)?;
-        let shape = prepared.result_shape(self.shape(), keep_dims);
-        let output = if prepared.input.element_count() > 0 {
+        self.reduce(&reduced, keep_dims, |tensor, run| {
+            tensor.sum_of_run(operation, run)
+        })
+    }
+
+    fn sum_of_run(&self, operation: &'static str, run: Range<usize>) -> Result<Self> {
+        let is_mean = operation == "mean";
+        let length: usize = self.shape()[run.clone()].iter().product();
+        let divisor = if is_mean { length as f32 } else { 1.0 };
+        let shape = without(self.shape(), &run);
+        let output = if self.element_count() > 0 {
+            let input = self.detach().contiguous()?;
+            let reduction = Reduction::of_run(operation, self.shape(), &run, divisor)?;
             let output = self.empty_like(&shape)?;
             self.stream.record(|encoder, registry, device| {
-                let (input, output) = (prepared.input.buffer(), output.buffer());
-                let reduction = &prepared.reduction;
-                reduce::dispatch_sum_f32(encoder, registry, device, input, output, reduction)
+                let (input, output) = (input.buffer(), output.buffer());
+                reduce::dispatch_sum_f32(encoder, registry, device, input, output, &reduction)
             })?;
             output
         } else {
-            let nothing = if operation == "mean" { f32::NAN } else { 0.0 };
+            let nothing = if is_mean { f32::NAN } else { 0.0 };
             Self::full(&self.stream, nothing, &shape)?
         };
-        let kept = prepared.result_shape(self.shape(), true);
         let original = self.shape().to_vec();
         output.record(operation, &[self], move |dy| {
             let share = match divisor == 1.0 {
                 true => dy.clone(),
                 false => dy.div(&Self::scalar(dy.stream(), divisor)?)?,
             };
-            Ok(vec![Some(share.reshape(&kept)?.broadcast_to(&original)?)])
+            let mut kept = original.clone();
+            kept[run.clone()].fill(1);
+            Ok(vec![Some(share.reshape(kept)?.broadcast_to(&original)?)])
         })
+    }
+
+    /// Reduces dimensions (in order) by `work`, which takes one run of them: if they are none, they
+    /// become the last ones first.
+    fn reduce(
+        &self,
+        reduced: &[usize],
+        keep_dims: bool,
+        work: impl FnOnce(&Self, Range<usize>) -> Result<Self>,
+    ) -> Result<Self> {
+        let rank = self.rank();
+        let is_run = reduced.windows(2).all(|pair| pair[1] == pair[0] + 1);
+        let output = if is_run {
+            let start = reduced.first().copied().unwrap_or(rank);
+            work(self, start..start + reduced.len())?
+        } else {
+            let kept = (0..rank).filter(|d| !reduced.contains(d));
+            let order: Vec<isize> = kept
+                .chain(reduced.iter().copied())
+                .map(|d| d as isize)
+                .collect();
+            work(&self.permute(order)?, rank - reduced.len()..rank)?
+        };
+        if !keep_dims {
+            return Ok(output);
+        }
+        let mut shape = self.shape().to_vec();
+        reduced.iter().for_each(|&d| shape[d] = 1);
+        output.reshape(shape)
     }
 
     /// The gradient of a broadcast: the sum over the places that an element was repeated to.
@@ -265,5 +231,28 @@ impl Tensor {
         }
         dimensions.sort_unstable();
         Ok(dimensions)
+    }
+}
+
+/// A shape without a run of its dimensions.
+fn without(shape: &[usize], run: &Range<usize>) -> Vec<usize> {
+    [&shape[..run.start], &shape[run.end..]].concat()
+}
+
+impl Reduction {
+    /// The reduction of a run of dimensions.
+    fn of_run(
+        operation: &'static str,
+        shape: &[usize],
+        run: &Range<usize>,
+        divisor: f32,
+    ) -> Result<Self> {
+        let product = |range: &[usize]| super::layout::count(operation, range.iter().product());
+        Ok(Self {
+            outer: product(&shape[..run.start])?,
+            length: product(&shape[run.clone()])?,
+            inner: product(&shape[run.end..])?,
+            divisor,
+        })
     }
 }

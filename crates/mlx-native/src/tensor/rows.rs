@@ -85,23 +85,33 @@ impl Tensor {
     ) -> Result<Self> {
         self.expect_dtype(operation, "input", DType::F32)?;
         let axis = self.axis(operation, axis)? as isize;
-        let input = self.detach().transpose(axis, -1)?.contiguous()?;
-        let y = self.empty_like(input.shape())?;
-        let length = input.shape().last().copied().unwrap_or(0);
+        let rows = self.transpose(axis, -1)?;
+        let output = rows.function_of_last(operation, forward, backward)?;
+        output.transpose(axis, -1)
+    }
+
+    fn function_of_last(
+        &self,
+        operation: &'static str,
+        forward: Forward,
+        backward: Backward,
+    ) -> Result<Self> {
+        let output = self.empty_like(self.shape())?;
+        let length = self.shape().last().copied().unwrap_or(0);
         let rows = Rows {
-            rows: super::layout::count(operation, input.element_count() / length.max(1))?,
+            rows: super::layout::count(operation, self.element_count() / length.max(1))?,
             length: super::layout::count(operation, length)?,
         };
-        if input.element_count() > 0 {
+        if self.element_count() > 0 {
+            let input = self.detach().contiguous()?;
             self.stream.record(|encoder, registry, device| {
-                let (x, y) = (input.buffer(), y.buffer());
+                let (x, y) = (input.buffer(), output.buffer());
                 forward(encoder, registry, device, x, y, &rows)
             })?;
         }
-        let output = y.transpose(axis, -1)?;
+        let y = output.clone();
         output.record(operation, &[self], move |dy| {
-            let dy = dy.for_fused_rule(operation)?;
-            let dy = dy.transpose(axis, -1)?.contiguous()?;
+            let dy = dy.for_fused_rule(operation)?.contiguous()?;
             let dx = dy.empty_like(dy.shape())?;
             if dy.element_count() > 0 {
                 dy.stream.record(|encoder, registry, device| {
@@ -109,7 +119,7 @@ impl Tensor {
                     backward(encoder, registry, device, y, dy, dx, &rows)
                 })?;
             }
-            Ok(vec![Some(dx.transpose(axis, -1)?)])
+            Ok(vec![Some(dx)])
         })
     }
 

@@ -104,6 +104,9 @@ impl Tensor {
     /// If there is no such axis.
     pub fn transpose(&self, a: isize, b: isize) -> Result<Self> {
         let (a, b) = (self.axis("transpose", a)?, self.axis("transpose", b)?);
+        if a == b {
+            return Ok(self.clone());
+        }
         let mut axes: Vec<isize> = (0..self.rank() as isize).collect();
         axes.swap(a, b);
         self.permute(axes)

@@ -56,6 +56,7 @@ impl Input {
 
     /// These numbers.
     pub fn new(shape: &[usize], numbers: Vec<f64>, arrangement: Arrangement) -> Self {
+        debug_assert_eq!(numbers.len(), shape.iter().product());
         let values =
             ArrayD::from_shape_vec(shape, numbers).unwrap_or_else(|_| ArrayD::zeros(shape));
         Self {

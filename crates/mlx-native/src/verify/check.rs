@@ -28,6 +28,15 @@ pub(super) struct Check<'a> {
     refused: Vec<Control>,
 }
 
+/// What came of a comparison.
+#[derive(Default)]
+struct Judgement {
+    /// The largest error.
+    worst: f64,
+    /// The kinds of wrong numbers that were refused.
+    refused: Vec<Control>,
+}
+
 impl<'a> Check<'a> {
     pub fn new(stream: &'a Stream, op: &'static Op, seed: u64) -> Self {
         let name = op.name.bytes().fold(0u64, |hash, byte| {
@@ -84,11 +93,8 @@ impl<'a> Check<'a> {
             return Ok(());
         };
         let again = (case.forward)(&variables).and_then(|y| y.to_vec::<f32>())?;
-        if !found
-            .iter()
-            .map(|v| v.to_bits())
-            .eq(again.iter().map(|v| v.to_bits()))
-        {
+        let bits = |numbers: &[f32]| numbers.iter().map(|v| v.to_bits()).collect::<Vec<_>>();
+        if bits(&found) != bits(&again) {
             self.fail(&case.label, "a second run gives other bits");
         }
         let expected = (case.reference)(&values);
@@ -102,8 +108,8 @@ impl<'a> Check<'a> {
             return Ok(());
         }
         let label = format!("{}, forward", case.label);
-        let worst = self.judge(&label, &found, &expected, case.signed_zeroes);
-        self.report.forward_error = self.report.forward_error.max(worst);
+        let judged = self.judge(&label, &found, &expected, case.signed_zeroes);
+        self.report.forward_error = self.report.forward_error.max(judged.worst);
         if case.gradient.is_some() {
             self.gradient(case, &variables, &values, &output)?;
         }
@@ -144,9 +150,10 @@ impl<'a> Check<'a> {
             let Some(found) = self.attempt(&label, found.to_vec::<f32>()) else {
                 continue;
             };
-            let worst = self.judge(&label, &found, exact, false);
+            let judged = self.judge(&label, &found, exact, false);
             let before = self.report.backward_error.unwrap_or(0.0);
-            self.report.backward_error = Some(before.max(worst));
+            self.report.backward_error = Some(before.max(judged.worst));
+            self.refused.extend(judged.refused);
             if case.is_smooth && !exact.is_empty() {
                 self.differences(case, values, i, &dy, exact);
             }
@@ -184,41 +191,37 @@ impl<'a> Check<'a> {
         }
     }
 
-    /// Compares, and gives the comparison wrong numbers to refuse. Returns the largest error.
+    /// Compares, and gives the comparison wrong numbers to refuse.
     fn judge(
         &mut self,
         label: &str,
         found: &[f32],
         expected: &ArrayD<Exact>,
         signed_zeroes: bool,
-    ) -> f64 {
+    ) -> Judgement {
         let expected: Vec<Exact> = expected.iter().copied().collect();
+        let mut judgement = Judgement::default();
         self.report.comparisons += 1;
-        let worst = match compare(found, &expected, signed_zeroes) {
-            Ok(worst) => worst,
+        match compare(found, &expected, signed_zeroes) {
+            Ok(worst) => judgement.worst = worst,
             Err(message) => {
                 self.fail(label, message);
-                return 0.0;
+                return judgement;
             }
-        };
+        }
         for control in Control::ALL {
             let Some(wrong) = control.apply(found) else {
                 continue;
             };
-            match compare(&wrong, &expected, signed_zeroes) {
-                Err(_) => {
-                    self.report.controls += 1;
-                    if label.contains("gradient") {
-                        self.refused.push(control);
-                    }
-                }
-                Ok(_) => self.fail(
-                    label,
-                    format!("numbers that are {control:?} are not noticed"),
-                ),
+            if compare(&wrong, &expected, signed_zeroes).is_err() {
+                judgement.refused.push(control);
+            } else {
+                let message = format!("numbers that are {control:?} are not noticed");
+                self.fail(label, message);
             }
         }
-        worst
+        self.report.controls += judgement.refused.len();
+        judgement
     }
 
     /// Random gradients to start from, none near 0, and more of them positive: sums of them must not

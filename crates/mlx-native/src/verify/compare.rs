@@ -2,7 +2,7 @@
 
 use crate::ops::proof::Exact;
 
-/// The largest error in halves of the last place, or what is wrong first.
+/// The largest error in units of the last place, or what is wrong first.
 pub(super) fn compare(
     found: &[f32],
     expected: &[Exact],
@@ -37,7 +37,7 @@ pub(super) fn compare(
         }
         let unit = expected.half_unit();
         if unit > 0.0 && expected.value.abs() >= f64::from(f32::MIN_POSITIVE) {
-            worst = worst.max(error / unit);
+            worst = worst.max(error / (2.0 * unit));
         }
     }
     Ok(worst)

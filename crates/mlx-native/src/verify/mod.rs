@@ -30,7 +30,7 @@ pub struct Report {
     pub comparisons: usize,
     /// How many of them were given wrong numbers and refused them.
     pub controls: usize,
-    /// The largest error of a forward pass, in halves of the last place of what was rounded.
+    /// The largest error of a forward pass, in units of the last place of what was rounded.
     pub forward_error: f64,
     /// The largest error of a backward pass, likewise; none if the op has no gradient.
     pub backward_error: Option<f64>,

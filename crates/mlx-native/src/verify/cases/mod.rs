@@ -10,8 +10,9 @@ mod views;
 use ndarray::ArrayD;
 
 use super::check::Check;
-use crate::error::Result;
+use crate::error::{MlxError, Result};
 use crate::ops::proof::{Exact, Proof};
+use crate::tensor::Tensor;
 
 /// Numbers of elements that meet every edge of SIMD-groups, threadgroups and blocks.
 const SIZES: [usize; 12] = [0, 1, 31, 32, 33, 255, 256, 257, 1023, 1025, 4099, 1_000_003];
@@ -64,6 +65,13 @@ pub(super) fn all(check: &mut Check<'_>) -> Result<()> {
         Proof::Views => views::views(check),
         Proof::Adam => adam::adam(check),
     }
+}
+
+/// The error for an op that is declared, but that no case knows how to call.
+fn unknown(name: &str) -> Result<Tensor> {
+    Err(MlxError::InvalidArgument(format!(
+        "verify: `{name}` is in the table, but has no tensor method"
+    )))
 }
 
 /// An array made of arrays of the same shape, element by element.

@@ -2,8 +2,8 @@
 
 use ndarray::ArrayD;
 
-use super::{SIZES, exact};
-use crate::error::{MlxError, Result};
+use super::{SIZES, exact, unknown};
+use crate::error::Result;
 use crate::ops::proof::{Domain, Exact};
 use crate::tensor::Tensor;
 use crate::verify::arrangement::Arrangement;
@@ -118,9 +118,7 @@ fn by_name(name: &str, x: &Tensor, axes: &[isize], keep_dims: bool) -> Result<Te
         "sum" => x.sum(axes, keep_dims),
         "mean" => x.mean(axes, keep_dims),
         "max" => x.max(axes, keep_dims),
-        _ => Err(MlxError::InvalidArgument(format!(
-            "verify: `{name}` is in the table, but has no tensor method"
-        ))),
+        _ => unknown(name),
     }
 }
 

@@ -3,7 +3,7 @@
 use ndarray::{ArrayD, Axis};
 use rand::RngExt;
 
-use super::{SIZES, exact};
+use super::{SIZES, exact, unknown};
 use crate::error::{MlxError, Result};
 use crate::ops::proof::{Domain, Exact};
 use crate::tensor::Tensor;
@@ -119,9 +119,7 @@ fn by_name(name: &str, x: &Tensor, axis: isize) -> Result<Tensor> {
     match name {
         "softmax" => x.softmax(axis),
         "log_softmax" => x.log_softmax(axis),
-        _ => Err(MlxError::InvalidArgument(format!(
-            "verify: `{name}` is in the table, but has no tensor method"
-        ))),
+        _ => unknown(name),
     }
 }
 
