@@ -2,6 +2,7 @@
 
 use std::sync::Arc;
 
+use crate::kernel_registry::FunctionConstants;
 use msl::ir;
 
 use crate::backend::{Executable, KernelText};
@@ -44,7 +45,7 @@ impl Pipeline {
     ) -> Result<Self> {
         Ok(Self::from_parts(
             device,
-            Signature::new(&text.compilation.module, kernel),
+            Signature::new(&text.compilation.module, kernel, text.constants),
             device.shared.backend.prepare(text)?,
         ))
     }
@@ -116,9 +117,17 @@ pub struct Argument {
 }
 
 impl Signature {
-    fn new(module: &ir::Module, kernel: &ir::Kernel) -> Self {
+    fn new(module: &ir::Module, kernel: &ir::Kernel, constants: &FunctionConstants) -> Self {
         let types = &module.types;
         let argument = |argument: &ir::Argument| {
+            let is_true = |constant| {
+                let given = constants.get(&module.function_constants[constant].index);
+                given.is_some_and(|bytes| bytes.iter().any(|&byte| byte != 0))
+            };
+            let condition = argument.condition.as_ref();
+            if condition.is_some_and(|condition| !condition.holds(&is_true)) {
+                return None;
+            }
             let (slot, pointee, writable, least_bytes) = match argument.binding {
                 ir::Binding::Buffer {
                     index,

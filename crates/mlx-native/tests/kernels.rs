@@ -341,6 +341,41 @@ fn function_constants_make_other_pipelines() -> Result<()> {
 }
 
 #[test]
+fn an_argument_is_bound_only_if_its_function_constants_say_so() -> Result<()> {
+    let device = cpu();
+    let mut registry = KernelRegistry::new();
+    registry.register_source(
+        "biased",
+        "#include <metal_stdlib>
+        using namespace metal;
+        constant bool has_bias [[function_constant(0)]];
+        constant bool is_plain = !has_bias;
+        kernel void biased(device uint* out [[buffer(0)]],
+                           device const uint* bias [[buffer(1), function_constant(has_bias)]],
+                           constant uint& fallback [[buffer(2), function_constant(is_plain)]],
+                           uint i [[thread_position_in_grid]]) {
+            out[i] = has_bias ? bias[i] : fallback;
+        }",
+    );
+    let out = words(&device, 2);
+    let mut other = words(&device, 2);
+    other.as_mut_slice::<u32>()?.copy_from_slice(&[7, 8]);
+    let mut encoder = device.command_encoder()?;
+    for (has_bias, index, expected) in [(1u8, 1, [7, 8]), (0, 2, [7, 7])] {
+        let constants = FunctionConstants::from([(0, vec![has_bias])]);
+        let handle = device.metal_device();
+        let biased = registry.get_pipeline_with_constants("biased", handle, &constants)?;
+        encoder.encode(biased, &[(0, &out), (index, &other)], line(2), line(2));
+        encoder.commit_and_wait()?;
+        assert_eq!(out.as_slice::<u32>()?[..], expected);
+        encoder.encode(biased, &[(0, &out), (3 - index, &other)], line(2), line(2));
+        let message = encoder.commit_and_wait().unwrap_err().to_string();
+        assert!(message.contains("has no argument there"), "{message}");
+    }
+    Ok(())
+}
+
+#[test]
 fn a_long_run_can_be_interrupted() {
     let device = cpu();
     let mut registry = KernelRegistry::new();

@@ -28,10 +28,14 @@ fn a_kernel_that_casts_away_const_counts_as_writing() {
         "device char* q = (device char*)&p[1]; q[i] = 1;",
         "(device float&)p[0] = 1.0f;",
         "store(p, i);",
+        "const device Rows* rows = (const device Rows*)p; ((device float*)rows->row[0])[i] = 1.0f;",
+        "((const device Rows*)p)->first()[0] = 1.0f;",
     ];
     for cast in casts {
         let source = format!(
-            "void store(device const float* p, uint i) {{ ((device float*)p)[i] = 1.0f; }}
+            "struct Rows {{ float row[2][4];
+                           device float* first() const device {{ return (device float*)row; }} }};
+             void store(device const float* p, uint i) {{ ((device float*)p)[i] = 1.0f; }}
              kernel void k(device const float* p, uint i [[thread_position_in_grid]]) {{ {cast} }}
              kernel void other(device const float* p, device float* q) {{ q[0] = p[0]; }}"
         );
@@ -52,7 +56,7 @@ fn a_kernel_that_casts_away_const_counts_as_writing() {
 }
 
 /// Wrong programs, each with what is wrong with it. Snapshots hold the messages.
-const WRONG: [(&str, &str); 27] = [
+const WRONG: [(&str, &str); 37] = [
     (
         "unknown_name",
         "kernel void k(device float* out) { out[0] = valeu; float value = 1; }",
@@ -155,6 +159,51 @@ const WRONG: [(&str, &str); 27] = [
         "template_arguments",
         "template <typename T, int N> struct Block { T items[N]; };
          kernel void k() { Block<float> b; }",
+    ),
+    (
+        "change_of_address_space",
+        "kernel void k(constant float* x) { device float* p = (device float*)x; p[0] = 1; }",
+    ),
+    (
+        "pointer_as_integer",
+        "kernel void k(device const float* x) { ((device float*)(ulong)x)[0] = 1; }",
+    ),
+    (
+        "atomic_store_to_const",
+        "kernel void k(device const atomic_uint* n) { atomic_store_explicit(n, 1u, memory_order_relaxed); }",
+    ),
+    (
+        "function_as_a_value",
+        "typedef void (act)(int); struct S { act* f; }; kernel void k() {}",
+    ),
+    (
+        "argument_by_a_number",
+        "constant int n [[function_constant(0)]];
+         kernel void k(device float* x [[buffer(0), function_constant(n)]]) {}",
+    ),
+    (
+        "half_and_bfloat",
+        "kernel void k(device half* h, device bfloat* b) { h[0] = b[0]; }",
+    ),
+    (
+        "matrix_of_integers",
+        "kernel void k() { simdgroup_matrix<int, 8, 8> m; }",
+    ),
+    (
+        "condition_does_not_hold",
+        "template <typename T> enable_if_t<is_integral_v<T>, T> twice(T x) { return x + x; }
+         kernel void k(device float* o) { o[0] = twice(o[0]); }",
+    ),
+    (
+        "no_specialisation",
+        "template <typename T> struct name; template <> struct name<int> { int x; };
+         template <typename T> void use() { name<T> n; }
+         kernel void k() { use<float>(); }",
+    ),
+    (
+        "wrong_instantiation",
+        "template <typename T> kernel void fill(device T* out) { out[0] = T(1); }
+         template [[host_name(\"f\")]] kernel void fill<float>(device half*);",
     ),
 ];
 

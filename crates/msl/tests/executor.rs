@@ -398,3 +398,31 @@ fn what_is_lent_for_reading_is_not_written() {
         assert_eq!((x, y), (vec![7.0; 64], vec![8.0; 64]), "{disguise}");
     }
 }
+
+#[test]
+fn a_pointer_to_a_variable_can_be_kept_in_a_struct_or_another_variable() {
+    let source = "
+    struct Pair { thread int* a; thread int* b; };
+    void keep(thread Pair& pair, thread int* a, thread int& b) { pair.a = a; pair.b = &b; }
+    thread int* pick(thread int* a, thread int* b, bool first) {
+        thread int* p = a;
+        if (!first) { p = b; }
+        return p;
+    }
+    kernel void k(device int* out, uint i [[thread_position_in_grid]]) {
+        int x = int(i), y = 10;
+        Pair pair;
+        keep(pair, &x, y);
+        *pair.a += 1;
+        *pair.b += *pair.a;
+        *pick(&x, &y, i % 2 == 0) += 1000;
+        out[i] = x * 10000 + y;
+    }";
+    let mut out = [0i32; 8];
+    run(source, &mut [], &mut out, [8, 1, 1], [8, 1, 1]).unwrap();
+    for (i, &value) in (0..).zip(&out) {
+        let (mut x, mut y) = (i + 1, 11 + i);
+        *if i % 2 == 0 { &mut x } else { &mut y } += 1000;
+        assert_eq!(value, x * 10000 + y);
+    }
+}

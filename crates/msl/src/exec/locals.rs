@@ -68,6 +68,8 @@ struct Analyzer<'a> {
     position: u32,
     /// The local that a thread pointer points into.
     roots: HashMap<Handle<Value>, Handle<Local>>,
+    /// The parameter that a thread pointer was made from.
+    sources: HashMap<Handle<Value>, Handle<Local>>,
     /// The local that a binding pointer variable points into.
     bound: HashMap<Handle<Local>, Handle<Local>>,
     /// Locals whose address is taken at all: calls and stores through pointers may write them.
@@ -124,6 +126,7 @@ impl<'a> Analyzer<'a> {
             },
             position: 0,
             roots: HashMap::new(),
+            sources: HashMap::new(),
             bound: HashMap::new(),
             addressed: vec![false; locals],
             loops: Vec::new(),
@@ -223,9 +226,9 @@ impl<'a> Analyzer<'a> {
             }
             Statement::Return(Some(value), _) => {
                 self.read(*value);
-                // The caller goes on using what is returned.
+                // The caller goes on using what is returned, and knows what it gave.
                 self.facts.last_use[value.index()] = u32::MAX;
-                self.escape(*value);
+                self.leave(*value);
             }
             Statement::Return(None, _)
             | Statement::Break(_)
@@ -248,6 +251,11 @@ impl<'a> Analyzer<'a> {
                 {
                     self.roots.insert(value, root);
                 }
+                if let (PlaceBase::Local(local), true) = (place.base, place.path.is_empty())
+                    && self.function.params.contains(&local)
+                {
+                    self.sources.insert(value, local);
+                }
             }
             Op::AddressOf(place) => {
                 let root = match place.base {
@@ -259,12 +267,16 @@ impl<'a> Analyzer<'a> {
                     self.addressed[root.index()] = true;
                     self.roots.insert(value, root);
                 }
+                if let PlaceBase::Pointer(pointer) = place.base {
+                    self.follow(value, pointer);
+                }
                 self.renames.push((value, operands(op)));
             }
             Op::Offset(pointer, _) => {
                 if let Some(&root) = self.roots.get(pointer) {
                     self.roots.insert(value, root);
                 }
+                self.follow(value, *pointer);
                 self.renames.push((value, operands(op)));
             }
             Op::Extract(..) | Op::Swizzle(..) | Op::Compose(_) | Op::Splat(_) => {
@@ -308,8 +320,22 @@ impl<'a> Analyzer<'a> {
         }
     }
 
+    /// The value points into what the pointer points into.
+    fn follow(&mut self, value: Handle<Value>, pointer: Handle<Value>) {
+        if let Some(&source) = self.sources.get(&pointer) {
+            self.sources.insert(value, source);
+        }
+    }
+
     /// The pointer goes where its place is not known any more: what it points into needs an address.
     fn escape(&mut self, value: Handle<Value>) {
+        if let Some(&source) = self.sources.get(&value) {
+            self.facts.is_binding[source.index()] = false;
+        }
+        self.leave(value);
+    }
+
+    fn leave(&mut self, value: Handle<Value>) {
         if let Some(&root) = self.roots.get(&value) {
             self.facts.in_memory[root.index()] = true;
         }

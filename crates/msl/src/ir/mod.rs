@@ -83,8 +83,47 @@ pub struct Argument {
     pub name: Name,
     /// Where the value comes from.
     pub binding: Binding,
+    /// What function constants must say; unless they do, nothing is bound and the parameter is null.
+    pub condition: Option<Condition>,
     /// Where the parameter is declared.
     pub span: Span,
+}
+
+/// A condition over function constants that are bools.
+#[derive(Clone, Debug, PartialEq)]
+pub enum Condition {
+    /// A constant itself.
+    Constant(Handle<FunctionConstant>),
+    /// The opposite.
+    Not(Box<Self>),
+    /// Both.
+    And(Box<Self>, Box<Self>),
+    /// One or both.
+    Or(Box<Self>, Box<Self>),
+}
+
+impl Condition {
+    /// Whether it holds, given which constants are true.
+    pub fn holds(&self, is_true: &impl Fn(Handle<FunctionConstant>) -> bool) -> bool {
+        match self {
+            Self::Constant(constant) => is_true(*constant),
+            Self::Not(inner) => !inner.holds(is_true),
+            Self::And(left, right) => left.holds(is_true) && right.holds(is_true),
+            Self::Or(left, right) => left.holds(is_true) || right.holds(is_true),
+        }
+    }
+
+    /// Calls `visit` with every constant in it.
+    pub fn visit(&self, visit: &mut impl FnMut(Handle<FunctionConstant>)) {
+        match self {
+            Self::Constant(constant) => visit(*constant),
+            Self::Not(inner) => inner.visit(visit),
+            Self::And(left, right) | Self::Or(left, right) => {
+                left.visit(visit);
+                right.visit(visit);
+            }
+        }
+    }
 }
 
 /// Where a kernel parameter's value comes from.

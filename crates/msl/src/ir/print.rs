@@ -3,8 +3,8 @@
 use std::fmt::{self, Write};
 
 use super::{
-    Argument, Binding, Block, Function, Handle, Literal, Module, Op, Place, PlaceBase, Projection,
-    Statement, Type, Value,
+    Argument, Binding, Block, Condition, Function, Handle, Literal, Module, Op, Place, PlaceBase,
+    Projection, Statement, Type, Value,
 };
 
 /// The text of a whole module.
@@ -110,7 +110,18 @@ impl<'m> Printer<'m> {
             }
             Binding::Builtin(builtin) => format!("{builtin:?}"),
         };
-        format!("{}: {binding}", argument.name)
+        let condition = argument.condition.as_ref();
+        let condition = condition.map_or(String::new(), |c| format!(" if {}", self.condition(c)));
+        format!("{}: {binding}{condition}", argument.name)
+    }
+
+    fn condition(&self, condition: &Condition) -> String {
+        match condition {
+            Condition::Constant(c) => self.module.function_constants[*c].name.to_string(),
+            Condition::Not(inner) => format!("!{}", self.condition(inner)),
+            Condition::And(l, r) => format!("({} && {})", self.condition(l), self.condition(r)),
+            Condition::Or(l, r) => format!("({} || {})", self.condition(l), self.condition(r)),
+        }
     }
 
     fn function(&mut self, function: &'m Function) -> fmt::Result {

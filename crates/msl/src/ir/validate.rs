@@ -35,6 +35,16 @@ pub fn validate(module: &Module) -> Result<(), String> {
                 kernel.arguments.len()
             ));
         }
+        for condition in kernel.arguments.iter().filter_map(|a| a.condition.as_ref()) {
+            let mut all_bools = true;
+            condition.visit(&mut |constant| {
+                let ty = &module.types[module.function_constants[constant].ty];
+                all_bools &= *ty == Type::Scalar(Scalar::Bool);
+            });
+            ensure(all_bools, || {
+                format!("kernel `{}` has an argument by a number", kernel.name)
+            })?;
+        }
     }
     Ok(())
 }

@@ -379,6 +379,9 @@ impl<'a> Checker<'a> {
         let related = arg.ty == param.ty || self.is_base_of(param.ty, arg.ty);
         let arg = if binds && related {
             arg
+        } else if let (AddressSpace::Constant, Some(value)) = (space, arg.as_constant()) {
+            let value = value.clone();
+            self.constant_place(param.ty, value, arg.span)
         } else {
             let part = arg
                 .as_place()
@@ -602,7 +605,10 @@ impl<'a> Checker<'a> {
                             format!("the arguments do not fit the template `{name}`"),
                         )
                         .with_label(why)
-                        .with_related(declared, "declared here"),
+                        .with_related(declared, "declared here")
+                        .with_hint(format!(
+                            "cast the arguments, or say what it is an instance of: `{name}<..>(..)`"
+                        )),
                     );
                     return;
                 }

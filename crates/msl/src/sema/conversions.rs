@@ -24,8 +24,9 @@ pub(super) fn scalar_rank(from: Scalar, to: Scalar) -> Option<Rank> {
         return Some(Rank::Exact);
     }
     match (from, to) {
-        (Scalar::Bf16, Scalar::F32) => Some(Rank::Conversion),
-        (_, Scalar::Bf16) | (Scalar::Bf16, _) => None,
+        // Every bfloat is a float, so that the library's functions of float take it.
+        (Scalar::Bf16, Scalar::F32) => Some(Rank::Promotion),
+        (Scalar::F16, Scalar::Bf16) | (Scalar::Bf16, Scalar::F16) => None,
         (Scalar::Bool | Scalar::I8 | Scalar::U8 | Scalar::I16 | Scalar::U16, Scalar::I32) => {
             Some(Rank::Promotion)
         }
@@ -128,6 +129,10 @@ impl<'a> Checker<'a> {
                 (to.is_const && space == AddressSpace::Thread).then_some(Rank::Conversion)
             }
             _ if to.is_const && space == AddressSpace::Thread => self.implicit_rank(operand, to.ty),
+            // A value known at compile time can be put into constant memory.
+            None if space == AddressSpace::Constant && operand.ty == to.ty => {
+                operand.as_constant().map(|_| Rank::Conversion)
+            }
             _ => None,
         }
     }
@@ -157,11 +162,8 @@ impl<'a> Checker<'a> {
         )
         .with_label(format!("this is `{from}`"));
         let hint = match (self.types.kind(operand.ty), self.types.kind(to)) {
-            (Kind::Scalar(l), Kind::Scalar(Scalar::Bf16)) if l != Scalar::Bf16 => {
-                Some("conversion to bfloat must be written: `bfloat(..)`".to_string())
-            }
-            (Kind::Scalar(Scalar::Bf16), Kind::Scalar(_)) => Some(format!(
-                "bfloat converts by itself only to float; write `{target}(..)`"
+            (Kind::Scalar(_), Kind::Scalar(_)) => Some(format!(
+                "half and bfloat do not convert by themselves; write `{target}(..)`"
             )),
             (Kind::Vector(_, l, _), Kind::Vector(_, r, _)) if l == r => Some(format!(
                 "vectors do not convert by themselves; add an explicit cast `{target}(..)`"
@@ -539,10 +541,6 @@ impl<'a> Checker<'a> {
                     .with_hint("join its components with `all(..)` or `any(..)`"),
             );
             return Operand::poison(operand.span);
-        }
-        if self.types.kind(operand.ty) == Kind::Scalar(Scalar::Bf16) {
-            let operand = self.rvalue(operand);
-            return self.convert_number(operand, Ty::BOOL);
         }
         if self.implicit_rank(&operand, Ty::BOOL).is_none() {
             let array = matches!(self.types.kind(operand.ty), Kind::Array(..));

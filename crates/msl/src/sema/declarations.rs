@@ -34,6 +34,12 @@ pub(super) enum GlobalState<'a> {
     Failed,
 }
 
+/// Where the value of a function constant, or of a constant made of them, comes from.
+pub(super) enum ConstantSource<'a> {
+    Given(Handle<ir::FunctionConstant>),
+    Derived(&'a Expr),
+}
+
 impl<'a> Checker<'a> {
     /// Declares items in order.
     pub(super) fn items(&mut self, items: &'a [Item]) {
@@ -499,6 +505,17 @@ impl<'a> Checker<'a> {
         }
     }
 
+    /// Where a bool of program scope gets its value from, if function constants say it.
+    pub(super) fn constant_source(&self, id: GlobalId) -> Option<ConstantSource<'a>> {
+        let global = &self.globals[id];
+        match global.state {
+            _ if global.ty != Ty::BOOL => None,
+            GlobalState::FunctionConstant(handle) => Some(ConstantSource::Given(handle)),
+            GlobalState::Derived(initial) => Some(ConstantSource::Derived(initial)),
+            _ => None,
+        }
+    }
+
     /// What a program-scope variable comes to in an expression.
     pub(super) fn global_operand(&mut self, id: GlobalId, span: Span) -> Operand<'a> {
         let ty = self.globals[id].ty;
@@ -510,8 +527,7 @@ impl<'a> Checker<'a> {
                     return Operand::constant(ty, value, span);
                 }
                 let data = self.constant_data(id, &value);
-                let lvalue = self.constant_lvalue(data, ty, value);
-                Operand::place(ty, lvalue, span)
+                self.data_place(data, ty, value, span)
             }
             GlobalState::FunctionConstant(handle) => {
                 self.mentions_function_constant = true;
@@ -536,6 +552,23 @@ impl<'a> Checker<'a> {
                 Operand { span, ..value }
             }
         }
+    }
+
+    /// A constant without a name, in memory.
+    pub(super) fn constant_place(&mut self, ty: Ty, value: Constant, span: Span) -> Operand<'a> {
+        let data = self.store_constant("value".into(), ty, &value);
+        self.data_place(data, ty, value, span)
+    }
+
+    fn data_place(
+        &mut self,
+        data: Handle<ir::ConstantData>,
+        ty: Ty,
+        value: Constant,
+        span: Span,
+    ) -> Operand<'a> {
+        let lvalue = self.constant_lvalue(data, ty, value);
+        Operand::place(ty, lvalue, span)
     }
 
     /// A constant's place in memory.

@@ -270,6 +270,9 @@ impl<'a> Checker<'a> {
                 ));
                 ty = Qualified::plain(Ty::ERROR);
             }
+            if self.refuse_function_type(ty.ty, param.span) {
+                ty = Qualified::plain(Ty::ERROR);
+            }
             if !ast.is_kernel {
                 ty = self.parameter_type(ty, param);
             }
@@ -325,14 +328,7 @@ impl<'a> Checker<'a> {
         }
         match self.types.kind(ty.ty) {
             Kind::Array(element, _) | Kind::UnsizedArray(element) => {
-                let Some(space) = ty.space else {
-                    let name = self.type_name(element);
-                    self.fail(
-                        Diagnostic::error(param.ty.span, "an array parameter is a pointer, and must say which address space it points to")
-                            .with_hint(format!("write `thread {name} *`, or another address space")),
-                    );
-                    return Qualified::plain(Ty::ERROR);
-                };
+                let space = ty.space.unwrap_or(AddressSpace::Thread);
                 Qualified::plain(self.types.pointer(space, element, ty.is_const))
             }
             Kind::Atomic(_) => {
@@ -427,11 +423,6 @@ impl<'a> Checker<'a> {
                 return None;
             }
             State::Declared => {}
-        }
-        if self.functions[id].ast.body.is_none()
-            && !self.functions[id].ast.member_initials.is_empty()
-        {
-            return None;
         }
         if self.functions[id].ast.body.is_none() {
             let info = &self.functions[id];

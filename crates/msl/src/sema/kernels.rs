@@ -3,11 +3,12 @@
 use std::collections::HashMap;
 
 use super::Checker;
-use super::scope::FunctionId;
+use super::declarations::ConstantSource;
+use super::scope::{Entity, FunctionId};
 use super::types::{Kind, Qualified, Ty, space_name};
 use crate::diag::{Diagnostic, Span};
 use crate::ir::{self, AddressSpace, Argument, Binding, Builtin, Scalar};
-use crate::syntax::ast::{self, Attribute, ExprKind, Name, Param};
+use crate::syntax::ast::{self, Attribute, BinaryOp, Expr, ExprKind, Name, Param, UnaryOp};
 
 /// The most buffers that a kernel can have.
 const BUFFER_LIMIT: u32 = 31;
@@ -15,6 +16,9 @@ const BUFFER_LIMIT: u32 = 31;
 const THREADGROUP_BYTES: u64 = 32 << 10;
 /// The most threads that a threadgroup can have.
 const THREAD_LIMIT: i64 = 1024;
+
+/// The deepest condition of an argument.
+const CONDITION_DEPTH: usize = 16;
 
 /// A kernel to be made, once everything is declared.
 pub(super) struct KernelRequest<'a> {
@@ -51,6 +55,7 @@ fn builtin(name: &str) -> Option<(Builtin, bool)> {
 const ATTRIBUTE_NAMES: &[&str] = &[
     "buffer",
     "threadgroup",
+    "function_constant",
     "thread_position_in_grid",
     "thread_position_in_threadgroup",
     "thread_index_in_threadgroup",
@@ -156,8 +161,9 @@ impl<'a> Checker<'a> {
             );
         }
         let arguments = self.bind_arguments_of(ast, &signature.params);
+        // The attribute may speak of template parameters.
         let max_threads = self
-            .max_threads(&ast.attributes)
+            .in_function_scope(id, |checker| checker.max_threads(&ast.attributes))
             .or_else(|| self.max_threads(request.attributes));
         if instance {
             self.instances.pop();
@@ -208,7 +214,8 @@ impl<'a> Checker<'a> {
                 .iter()
                 .max_by_key(|(_, v)| self.module.types.layout(v.ty).0)
                 .map(|(_, v)| (v.span, self.module.types.layout(v.ty).0));
-            let mut error = Diagnostic::error(
+            // The text may have other kernels; this one cannot be dispatched.
+            let mut error = Diagnostic::warning(
                 span,
                 format!(
                     "this kernel has {bytes} bytes of threadgroup memory, and the limit is {THREADGROUP_BYTES}"
@@ -250,6 +257,7 @@ impl<'a> Checker<'a> {
                         .as_ref()
                         .map_or_else(|| "unnamed".into(), |n| n.name.clone()),
                     binding,
+                    condition: self.argument_condition(param),
                     span: param.span,
                 });
             }
@@ -312,17 +320,61 @@ impl<'a> Checker<'a> {
             }
             match name {
                 "buffer" | "threadgroup" => of_buffer = true,
-                "function_constant" => {
-                    self.fail(
-                        Diagnostic::error(attribute.name.span, "arguments that depend on function constants are not supported")
-                            .with_hint("always bind the argument, and test the function constant in the kernel"),
-                    );
-                    return None;
-                }
+                "function_constant" => {}
                 _ => self.report_attribute(attribute),
             }
         }
         self.bind_memory(param, ty, slot, of_buffer, buffers, groups)
+    }
+
+    /// The condition in `[[function_constant(name)]]`.
+    fn argument_condition(&mut self, param: &'a Param) -> Option<ir::Condition> {
+        let named = |a: &&Attribute| &*a.name.name == "function_constant";
+        let attribute = param.attributes.iter().find(named)?;
+        let condition = match &attribute.args[..] {
+            [arg] => self.constant_condition(arg, 0),
+            _ => None,
+        };
+        if condition.is_none() {
+            self.fail(
+                Diagnostic::error(
+                    attribute.name.span,
+                    "`function_constant` takes the name of a function constant",
+                )
+                .with_label("this is not a bool made of function constants by `!`, `&&` and `||`")
+                .with_hint("declare it: `constant bool name [[function_constant(0)]];`"),
+            );
+        }
+        condition
+    }
+
+    fn constant_condition(&mut self, expr: &'a Expr, depth: usize) -> Option<ir::Condition> {
+        if depth > CONDITION_DEPTH {
+            return None;
+        }
+        let part =
+            |checker: &mut Self, inner| checker.constant_condition(inner, depth + 1).map(Box::new);
+        match &expr.kind {
+            ExprKind::Unary(UnaryOp::LogicalNot, inner) => {
+                Some(ir::Condition::Not(part(self, inner)?))
+            }
+            ExprKind::Binary(BinaryOp::LogicalAnd, left, right) => {
+                Some(ir::Condition::And(part(self, left)?, part(self, right)?))
+            }
+            ExprKind::Binary(BinaryOp::LogicalOr, left, right) => {
+                Some(ir::Condition::Or(part(self, left)?, part(self, right)?))
+            }
+            ExprKind::Path(path) => {
+                let Some(Entity::Global(id)) = self.resolve_path(path) else {
+                    return None;
+                };
+                match self.constant_source(id)? {
+                    ConstantSource::Given(handle) => Some(ir::Condition::Constant(handle)),
+                    ConstantSource::Derived(initial) => self.constant_condition(initial, depth + 1),
+                }
+            }
+            _ => None,
+        }
     }
 
     fn report_attribute(&mut self, attribute: &Attribute) {

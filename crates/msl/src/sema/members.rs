@@ -216,10 +216,13 @@ impl<'a> Checker<'a> {
         let Some(field) = self.structs[owner].fields.get(index as usize) else {
             return Operand::poison(span);
         };
-        let (ty, is_const) = (field.ty, field.is_const);
+        let (ty, is_const, is_reference) = (field.ty, field.is_const, field.is_reference);
         let mut part = self.part(object, Projection::Field(index), index, ty, span);
         if let Repr::Place(lvalue) = &mut part.repr {
             lvalue.is_const |= is_const;
+        }
+        if is_reference {
+            return self.dereference(part, span);
         }
         part
     }

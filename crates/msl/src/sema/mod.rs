@@ -88,6 +88,8 @@ struct Checker<'a> {
     templates: Vec<templates::Template<'a>>,
     /// The functions that have a type of their own: template arguments.
     callables: Vec<FunctionId>,
+    /// Results and parameters of the types of functions.
+    function_types: Vec<(types::Qualified, Vec<types::Qualified>)>,
     /// The namespace whose items are being declared.
     namespace: NamespaceId,
     /// Counts declarations, so that a body sees only what stands before it.
@@ -130,6 +132,7 @@ impl<'a> Checker<'a> {
             globals: Vec::new(),
             templates: Vec::new(),
             callables: Vec::new(),
+            function_types: Vec::new(),
             namespace: GLOBAL,
             sequence: 0,
             context: Context::new(GLOBAL, usize::MAX),
@@ -260,7 +263,9 @@ impl<'a> Checker<'a> {
                 space: ir::AddressSpace::Thread,
                 pointee: self.module.types.scalar(ir::Scalar::U8),
             },
-            Kind::MemFlags | Kind::MemoryOrder | Kind::Callable(_) => ir::Type::Scalar(int),
+            Kind::MemFlags | Kind::MemoryOrder | Kind::Callable(_) | Kind::Function(_) => {
+                ir::Type::Scalar(int)
+            }
             Kind::SimdVote => ir::Type::Scalar(ir::Scalar::U64),
         };
         self.module.types.intern(of)
@@ -307,7 +312,11 @@ impl<'a> Checker<'a> {
                 is_const,
             } => format!(
                 "{}{} {} *",
-                if is_const { "const " } else { "" },
+                if is_const && space != ir::AddressSpace::Constant {
+                    "const "
+                } else {
+                    ""
+                },
                 types::space_name(space),
                 self.type_name(pointee)
             ),
@@ -317,6 +326,7 @@ impl<'a> Checker<'a> {
             Kind::MemFlags => "mem_flags".into(),
             Kind::MemoryOrder => "memory_order".into(),
             Kind::SimdVote => "simd_vote".into(),
+            Kind::Function(_) => "function type".into(),
             Kind::Callable(index) => {
                 let function = self.callables.get(index).map(|&id| &self.functions[id]);
                 function.map_or_else(|| "function".into(), |f| format!("function `{}`", f.name))

@@ -357,12 +357,9 @@ impl<'a> Checker<'a> {
             }
             (Some((Scalar::Bf16, _)), Some((other, _)))
             | (Some((other, _)), Some((Scalar::Bf16, _)))
-                if other != Scalar::Bf16 =>
+                if other == Scalar::F16 =>
             {
-                Some(format!(
-                    "bfloat mixes only with float; cast one side, such as `bfloat(..)` of the `{}`",
-                    other.name()
-                ))
+                Some("half and bfloat do not mix; cast both to float".to_string())
             }
             (Some((_, ll)), Some((_, rl))) if ll > 1 && rl > 1 && ll == rl => Some(format!(
                 "vectors of different element types do not mix; cast one, such as `{l}(..)`"

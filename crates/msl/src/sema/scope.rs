@@ -9,7 +9,7 @@ use super::constant::Constant;
 use super::operand::{Lvalue, Operand};
 use super::types::{Qualified, StructId, Ty, keyword_type};
 use crate::diag::{Diagnostic, Span};
-use crate::syntax::ast::{self, Name};
+use crate::syntax::ast::{self, Name, TemplateArg};
 
 /// The index of a namespace.
 pub(super) type NamespaceId = usize;
@@ -234,9 +234,16 @@ impl<'a> Checker<'a> {
 
     /// What a path stands for; `None` if it was reported.
     pub(super) fn resolve_path(&mut self, path: &'a ast::Path) -> Option<Entity<'a>> {
-        let (first, rest) = path.segments.split_first()?;
+        let (mut first, mut rest) = path.segments.split_first()?;
         let mut entity = if first.ident.name.is_empty() {
             Entity::Namespace(GLOBAL)
+        } else if let ("decltype", Some([TemplateArg::Expr(expr)])) =
+            (&*first.ident.name, first.args.as_deref())
+        {
+            let (next, more) = rest.split_first()?;
+            let ty = self.decltype(expr);
+            (first, rest) = (next, more);
+            self.type_member(ty.ty, first, first)?
         } else {
             match self.find(&first.ident.name) {
                 Some(entity) => entity,
@@ -286,9 +293,6 @@ impl<'a> Checker<'a> {
                 }
                 self.instantiate_named(id, &[], segment.ident.span)
             }
-            (Entity::LibraryTemplate(name @ ("true_type" | "false_type")), None) => {
-                self.argument_free_trait(name, None, segment.ident.span)
-            }
             (Entity::LibraryTemplate(name), None) => {
                 self.fail(
                     Diagnostic::error(
@@ -321,9 +325,6 @@ impl<'a> Checker<'a> {
         let name = &next.ident.name;
         if let (Entity::LibraryTemplate(template), Some(args)) = (&entity, &segment.args) {
             return self.library_template(template, args, Some(next), segment.ident.span);
-        }
-        if let Entity::LibraryTemplate(template @ ("true_type" | "false_type")) = entity {
-            return self.argument_free_trait(template, Some(next), segment.ident.span);
         }
         match self.apply_arguments(entity, segment)? {
             Entity::Namespace(namespace) => {

@@ -1,7 +1,8 @@
 //! Types as written: names, pointers, references, arrays, qualifiers, `auto`, `decltype`.
 
 use super::Checker;
-use super::scope::Entity;
+use super::operand::Repr;
+use super::scope::{Entity, FunctionSet};
 use super::types::{Kind, Qualified, Ty};
 use crate::diag::{Diagnostic, Span};
 use crate::ir::AddressSpace;
@@ -58,6 +59,9 @@ impl<'a> Checker<'a> {
             TypeExprKind::Pointer(to) => self.resolve_pointer(to, ty.span),
             TypeExprKind::Reference(to) => {
                 let to = self.resolve(to);
+                if self.refuse_function_type(to.ty, ty.span) {
+                    return poison;
+                }
                 if to.ty == Ty::VOID {
                     self.fail(Diagnostic::error(
                         ty.span,
@@ -106,20 +110,51 @@ impl<'a> Checker<'a> {
                 ));
                 poison
             }
-            TypeExprKind::Function(..) => {
-                self.fail(
-                    Diagnostic::error(ty.span, "Metal has no pointers to functions here")
-                        .with_hint("pass the function as a template argument"),
-                );
-                poison
+            TypeExprKind::Function(result, params) => {
+                let result = self.resolve(result);
+                let Some(params) = self.function_parameters(params) else {
+                    return poison;
+                };
+                if result.ty.is_error() {
+                    return poison;
+                }
+                self.function_type(result, params)
             }
         }
+    }
+
+    /// The parameters in the type of a function; `None` if one was reported.
+    pub(super) fn function_parameters(&mut self, params: &'a [TypeExpr]) -> Option<Vec<Qualified>> {
+        let mut types = Vec::new();
+        for param in params {
+            let ty = self.resolve(param);
+            if ty.ty.is_error() {
+                return None;
+            }
+            types.push(Qualified {
+                is_const: ty.is_reference && ty.is_const,
+                ..ty
+            });
+        }
+        Some(types)
+    }
+
+    /// Refuses the type of a function where there can only be a value of it.
+    pub(super) fn refuse_function_type(&mut self, ty: Ty, span: Span) -> bool {
+        let is_function = matches!(self.types.kind(ty), Kind::Function(_));
+        if is_function {
+            self.fail(
+                Diagnostic::error(span, "Metal has no pointers to functions here")
+                    .with_hint("pass the function as a template argument"),
+            );
+        }
+        is_function
     }
 
     fn resolve_pointer(&mut self, to: &'a TypeExpr, span: Span) -> Qualified {
         let poison = Qualified::plain(Ty::ERROR);
         let target = self.resolve(to);
-        if target.ty.is_error() {
+        if target.ty.is_error() || self.refuse_function_type(target.ty, span) {
             return poison;
         }
         if target.is_reference {
@@ -154,7 +189,7 @@ impl<'a> Checker<'a> {
         if element.ty.is_error() {
             return poison;
         }
-        let holds = |kind| !matches!(kind, Kind::Void | Kind::UnsizedArray(_));
+        let holds = |kind| !matches!(kind, Kind::Void | Kind::UnsizedArray(_) | Kind::Function(_));
         if element.is_reference || !holds(self.types.kind(element.ty)) {
             let name = self.type_name(element.ty);
             self.fail(Diagnostic::error(
@@ -205,8 +240,11 @@ impl<'a> Checker<'a> {
     }
 
     /// `decltype(expression)`: the expression is typed, and nothing of it is kept.
-    fn decltype(&mut self, expr: &'a Expr) -> Qualified {
+    pub(super) fn decltype(&mut self, expr: &'a Expr) -> Qualified {
         let (operand, _) = self.in_block(|checker| checker.expression(expr));
+        if let Repr::Functions(set) = &operand.repr {
+            return self.type_of_function(set, expr.span);
+        }
         if operand.is_poison() {
             return Qualified::plain(Ty::ERROR);
         }
@@ -223,6 +261,32 @@ impl<'a> Checker<'a> {
             },
             None => Qualified::plain(operand.ty),
         }
+    }
+
+    fn type_of_function(&mut self, set: &FunctionSet<'a>, span: Span) -> Qualified {
+        let [id] = self.versions(set, None)[..] else {
+            self.fail(Diagnostic::error(
+                span,
+                format!("`{}` could mean several functions", set.name),
+            ));
+            return Qualified::plain(Ty::ERROR);
+        };
+        let Some(signature) = self.functions[id].signature.clone() else {
+            return Qualified::plain(Ty::ERROR);
+        };
+        let result = signature.result.unwrap_or(Qualified::plain(Ty::VOID));
+        self.function_type(result, signature.params.clone())
+    }
+
+    /// The type of functions with this result and these parameters.
+    fn function_type(&mut self, result: Qualified, params: Vec<Qualified>) -> Qualified {
+        let of = (result, params);
+        let known = self.function_types.iter().position(|known| *known == of);
+        let index = known.unwrap_or_else(|| {
+            self.function_types.push(of);
+            self.function_types.len() - 1
+        });
+        Qualified::plain(self.types.intern(Kind::Function(index)))
     }
 
     /// Whether a type has `auto` in it.

@@ -51,6 +51,8 @@ pub(super) enum Kind {
     SimdVote,
     /// A function known at compile time: an index into the checker's list of them.
     Callable(usize),
+    /// The type of functions: an index into the checker's list of their parameters and results.
+    Function(usize),
 }
 
 /// A type with what a declaration says about the object of it.

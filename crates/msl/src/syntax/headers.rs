@@ -1,6 +1,14 @@
-//! The headers that come with Metal. All of what they declare is built in.
+//! The headers that come with Metal. Most of what they declare is built in.
 
-/// Whether a header comes with Metal; all of what it declares is built in.
+/// What the headers declare in the language itself.
+pub const STANDARD_LIBRARY: &str = include_str!("metal_stdlib.metal");
+
+/// Whether a header brings [`STANDARD_LIBRARY`].
+pub fn has_declarations(path: &str) -> bool {
+    matches!(path, "metal_stdlib" | "metal_type_traits" | "metal_limits")
+}
+
+/// Whether a header comes with Metal.
 pub fn is_built_in_header(path: &str) -> bool {
     const NAMES: &[&str] = &[
         "metal_stdlib",

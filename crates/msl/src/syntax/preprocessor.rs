@@ -6,7 +6,7 @@ use std::collections::HashSet;
 use super::bad_token;
 use super::condition;
 use super::expansion::Expander;
-use super::headers::is_built_in_header;
+use super::headers::{STANDARD_LIBRARY, has_declarations, is_built_in_header};
 use super::lexer;
 use super::literal;
 use super::macros::{Macro, MacroTable};
@@ -556,6 +556,13 @@ impl Preprocessor<'_> {
             );
         };
         if angled && is_built_in_header(&path) {
+            let name = "metal_stdlib";
+            if has_declarations(&path)
+                && self.once.insert(name.into())
+                && let Some(base) = self.add_source(name, STANDARD_LIBRARY, span)
+            {
+                self.file(name, STANDARD_LIBRARY, base, file.depth + 1);
+            }
             return;
         }
         let found = self.includes.and_then(|resolve| resolve(file.name, &path));

@@ -60,6 +60,7 @@ fn iota() -> Compilation {
     let argument = |name: &str, binding| Argument {
         name: name.into(),
         binding,
+        condition: None,
         span: NOWHERE,
     };
     let buffer = msl::ir::Binding::Buffer {

@@ -43,6 +43,20 @@ fn refuse<'a>(checker: &mut Checker<'a>, call: &SpecialCall<'a>, wanted: &str) -
 }
 
 impl<'a> Checker<'a> {
+    /// Refuses a matrix of what the devices cannot multiply, where there would be one.
+    pub(in crate::sema) fn refuse_matrix(&mut self, ty: Ty, span: Span) -> bool {
+        let is_wrong =
+            matches!(self.types.kind(ty), Kind::SimdgroupMatrix(scalar) if !scalar.is_float());
+        if is_wrong {
+            let name = self.type_name(ty);
+            self.fail(
+                Diagnostic::error(span, format!("there is no `{name}`"))
+                    .with_label("these matrices hold float, half or bfloat"),
+            );
+        }
+        is_wrong
+    }
+
     /// `simdgroup_float8x8(x)`: x on the diagonal.
     pub(in crate::sema) fn simdgroup_from(
         &mut self,
@@ -54,6 +68,9 @@ impl<'a> Checker<'a> {
         let Some(arg) = args.into_iter().next() else {
             return Operand::poison(span);
         };
+        if self.refuse_matrix(ty, span) {
+            return Operand::poison(span);
+        }
         if arg.ty == ty {
             return self.rvalue(arg);
         }

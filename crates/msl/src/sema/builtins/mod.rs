@@ -271,6 +271,9 @@ pub(super) fn missing_hint(name: &str) -> Option<String> {
             return Some(format!("write `mem_flags::{name}`"));
         }
         "std" => "Metal has no `std`; its library is in the namespace `metal`",
+        "integral_constant" | "bool_constant" | "true_type" | "false_type" => {
+            "`#include <metal_stdlib>` declares it"
+        }
         "double" => "Metal has no `double`; use `float`",
         "threadIdx" | "blockIdx" | "blockDim" => {
             "declare a parameter such as `uint i [[thread_position_in_grid]]`"
@@ -402,13 +405,13 @@ pub(super) fn explain_mismatch<'a>(
         span,
         format!("no version of `{name}` takes ({})", given.join(", ")),
     );
-    let is_bfloat =
-        |arg: &Operand<'a>| matches!(checker.types.as_vector(arg.ty), Some((Scalar::Bf16, _)));
-    if args.iter().any(is_bfloat) {
+    let is_bfloat_vector =
+        |arg: &Operand<'a>| matches!(checker.types.kind(arg.ty), Kind::Vector(Scalar::Bf16, ..));
+    if args.iter().any(is_bfloat_vector) {
         return error
-            .with_label("the library has no bfloat versions")
+            .with_label("the library has no versions for vectors of bfloat")
             .with_hint(format!(
-                "compute in float: `{name}(float(x))`, and convert back with `bfloat(..)`"
+                "compute in float: `{name}(float4(x))`, and convert back with `bfloat4(..)`"
             ));
     }
     let over = entries
@@ -443,14 +446,6 @@ impl<'a> Checker<'a> {
         args: Vec<Operand<'a>>,
         span: Span,
     ) -> Operand<'a> {
-        let bfloat = args
-            .iter()
-            .any(|arg| matches!(self.types.as_vector(arg.ty), Some((Scalar::Bf16, _))));
-        if bfloat && !matches!(candidate.entry.over, Over::Bool | Over::None) {
-            let error = explain_mismatch(self, candidate.entry.name, &args, span);
-            self.fail(error);
-            return Operand::poison(span);
-        }
         let mut converted = Vec::new();
         for (arg, param) in args.into_iter().zip(&candidate.params) {
             if param.is_out {

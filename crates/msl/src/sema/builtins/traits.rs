@@ -4,7 +4,7 @@ use crate::diag::{Diagnostic, Span};
 use crate::ir::{Packing, Scalar};
 use crate::sema::Checker;
 use crate::sema::constant::Constant;
-use crate::sema::scope::{Entity, FunctionSet};
+use crate::sema::scope::{Entity, FunctionSet, METAL};
 use crate::sema::templates::Argument;
 use crate::sema::types::{Kind, Qualified, Ty};
 use crate::syntax::ast::{PathSegment, TemplateArg};
@@ -17,10 +17,6 @@ const NAMES: &[&str] = &[
     "_atomic",
     "simdgroup_matrix",
     "numeric_limits",
-    "integral_constant",
-    "bool_constant",
-    "true_type",
-    "false_type",
     "is_same",
     "is_same_v",
     "is_integral",
@@ -118,25 +114,6 @@ impl<'a> Checker<'a> {
                 }
             }
             "numeric_limits" => self.numeric_limits(args, member, span),
-            "integral_constant" => {
-                let [ty, value] = args else {
-                    return self.wrong_arguments(name, "a type and a value", span);
-                };
-                let ty = self.type_argument(ty)?.ty;
-                let Argument::Value(ty, value) = self.value_argument(value, Some(ty))? else {
-                    return None;
-                };
-                self.value_trait(ty, self.constant_of_int(ty, value), member, span)
-            }
-            "bool_constant" => {
-                let [value] = args else {
-                    return self.wrong_arguments(name, "a bool", span);
-                };
-                let Argument::Value(_, value) = self.value_argument(value, Some(Ty::BOOL))? else {
-                    return None;
-                };
-                self.value_trait(Ty::BOOL, Constant::Bool(value != 0), member, span)
-            }
             "enable_if" | "enable_if_t" => self.enable_if(name, args, member, span),
             "conditional" | "conditional_t" => {
                 let [condition, accept, reject] = args else {
@@ -150,23 +127,6 @@ impl<'a> Checker<'a> {
                 self.type_trait(name, ty, member, span)
             }
             _ => self.trait_of_types(name, args, member, span),
-        }
-    }
-
-    /// `true_type::value`: a trait that takes no arguments.
-    pub(in crate::sema) fn argument_free_trait(
-        &mut self,
-        name: &'static str,
-        member: Option<&'a PathSegment>,
-        span: Span,
-    ) -> Option<Entity<'a>> {
-        self.value_trait(Ty::BOOL, Constant::Bool(name == "true_type"), member, span)
-    }
-
-    fn constant_of_int(&self, ty: Ty, value: i64) -> Constant {
-        match ty {
-            Ty::BOOL => Constant::Bool(value != 0),
-            _ => Constant::Int(value),
         }
     }
 
@@ -202,7 +162,7 @@ impl<'a> Checker<'a> {
             }
             (
                 "matrix",
-                Some(scalar @ (Scalar::F16 | Scalar::F32)),
+                Some(scalar @ (Scalar::F16 | Scalar::Bf16 | Scalar::F32)),
                 [columns @ 2..=4, rows @ 2..=4],
             ) => Some(Kind::Matrix {
                 scalar,
@@ -216,7 +176,7 @@ impl<'a> Checker<'a> {
                 ),
                 [],
             ) => Some(Kind::Atomic(scalar)),
-            ("simdgroup_matrix", Some(scalar), [8, 8] | [8] | []) if scalar.is_float() => {
+            ("simdgroup_matrix", Some(scalar), [8, 8] | [8] | []) => {
                 Some(Kind::SimdgroupMatrix(scalar))
             }
             _ => None,
@@ -462,6 +422,13 @@ impl<'a> Checker<'a> {
             );
         };
         let ty = self.type_argument(arg)?.ty;
+        if let (Kind::Struct(_), Some(Entity::Template(limits))) = (
+            self.types.kind(ty),
+            self.find_in_namespace(METAL, &Self::name_of("_numeric_limits_impl"), usize::MAX),
+        ) && let Entity::Type(limits) = self.instantiate_named(limits, args, span)?
+        {
+            return self.type_member(limits.ty, next, next);
+        }
         let Some(scalar) = self.types.as_scalar(ty) else {
             let given = self.type_name(ty);
             self.fail(Diagnostic::error(

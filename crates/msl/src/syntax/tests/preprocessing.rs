@@ -162,7 +162,7 @@ fn files_are_included_once_if_they_say_so() {
         includes: Some(Arc::new(resolve)),
         ..Options::default()
     };
-    let text = "#include <metal_stdlib>\n#include \"a.h\"\n#include \"a.h\"\n#define H \"b.h\"\n#include H\nint c;";
+    let text = "#include <metal_math>\n#include \"a.h\"\n#include \"a.h\"\n#define H \"b.h\"\n#include H\nint c;";
     assert_eq!(
         tree_with(text, &options).replace('\n', " "),
         "var b: int; var a: int; var b: int; var c: int;"
