@@ -3,7 +3,8 @@
 //! Compiles every `.metal` file below the folders. An included file is looked for beside the file
 //! that names it and in the folders above that one. Prints how many files and kernels compile (each
 //! instantiation of a kernel template counts as one), then the reasons for the rest, the most
-//! frequent first. `-D NAME` defines a macro. With `--explain TEXT`, also the whole messages that
+//! frequent first. `-D NAME` defines a macro, `-I FOLDER` is where
+//! included files are looked for too. With `--explain TEXT`, also the whole messages that
 //! contain the text. With `--build`, also makes every kernel ready for the CPU, its function
 //! constants zero, and counts what the executor does not run yet as reasons.
 
@@ -39,11 +40,13 @@ fn kernel_files(folder: &Path, files: &mut Vec<PathBuf>) -> std::io::Result<()> 
     Ok(())
 }
 
-fn resolve(including: &str, wanted: &str) -> Option<(String, String)> {
+fn resolve(including: &str, wanted: &str, folders: &[PathBuf]) -> Option<(String, String)> {
     let above = Path::new(including).ancestors().skip(1);
-    above.filter(|a| !a.as_os_str().is_empty()).find_map(|a| {
+    let above = above.filter(|a| !a.as_os_str().is_empty());
+    let mut places = above.chain(folders.iter().map(PathBuf::as_path));
+    places.find_map(|place| {
         // One name for each file, or `#pragma once` would not know it again.
-        let file = a.join(wanted).canonicalize().ok()?;
+        let file = place.join(wanted).canonicalize().ok()?;
         let text = std::fs::read_to_string(&file).ok()?;
         Some((file.display().to_string(), text))
     })
@@ -110,19 +113,21 @@ fn note(reasons: &mut Reasons, file: &str, message: &str) {
 fn main() -> ExitCode {
     let mut arguments = std::env::args().skip(1);
     let (mut folders, mut wanted, mut builds) = (Vec::new(), None, false);
-    let mut defines = Vec::new();
+    let (mut defines, mut includes) = (Vec::new(), Vec::new());
     while let Some(argument) = arguments.next() {
         match &*argument {
             "--explain" => wanted = arguments.next(),
             "--build" => builds = true,
+            "-I" => includes.extend(arguments.next().map(PathBuf::from)),
             "-D" => defines.extend(arguments.next().map(|name| (name, "1".to_string()))),
             _ => folders.push(PathBuf::from(argument)),
         }
     }
     if folders.is_empty() {
-        eprintln!("usage: corpus [--explain TEXT] [--build] [-D NAME]... FOLDER...");
+        eprintln!("usage: corpus [--explain TEXT] [--build] [-D NAME]... [-I FOLDER]... FOLDER...");
         return ExitCode::FAILURE;
     }
+    let lookup = move |from: &str, wanted: &str| resolve(from, wanted, &includes);
     let mut reasons = Reasons::new();
     for folder in &folders {
         let mut files = Vec::new();
@@ -142,7 +147,7 @@ fn main() -> ExitCode {
                 continue;
             };
             let options = msl::syntax::Options {
-                includes: Some(Arc::new(resolve)),
+                includes: Some(Arc::new(lookup.clone())),
                 defines: defines.clone(),
             };
             match msl::compile(&name, &String::from_utf8_lossy(&text), &options) {

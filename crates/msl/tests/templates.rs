@@ -181,7 +181,7 @@ fn bfloat_is_a_number_like_others() {
     let source = "
         template <typename T> T grow(T x) { T one = 1; return x > 0 ? x + one : T(exp(x) - 1); }
         kernel void k(device float* out, device const float* x, uint i [[thread_position_in_grid]]) {
-            bfloat b = x[i];
+            bfloat b = bfloat(x[i]);
             int whole = b;
             out[i] = float(grow(b)) * 100 + whole + (b ? 1000 : 0) + max(float(b), 2.0f) * 10000;
         }";

@@ -24,9 +24,9 @@ pub(super) fn scalar_rank(from: Scalar, to: Scalar) -> Option<Rank> {
         return Some(Rank::Exact);
     }
     match (from, to) {
-        // Every bfloat is a float, so that the library's functions of float take it.
+        // Every bfloat is a float, so that the library's functions of float take it; not the other way.
         (Scalar::Bf16, Scalar::F32) => Some(Rank::Promotion),
-        (Scalar::F16, Scalar::Bf16) | (Scalar::Bf16, Scalar::F16) => None,
+        (Scalar::F16 | Scalar::F32, Scalar::Bf16) | (Scalar::Bf16, Scalar::F16) => None,
         (Scalar::Bool | Scalar::I8 | Scalar::U8 | Scalar::I16 | Scalar::U16, Scalar::I32) => {
             Some(Rank::Promotion)
         }

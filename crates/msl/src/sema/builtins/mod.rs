@@ -45,7 +45,7 @@ enum Over {
 
 impl Over {
     fn scalars(self) -> &'static [Scalar] {
-        use Scalar::{Bool, F16, F32, I8, I16, I32, I64, U8, U16, U32, U64};
+        use Scalar::{Bf16, Bool, F16, F32, I8, I16, I32, I64, U8, U16, U32, U64};
         match self {
             Self::Floats => &[F16, F32],
             Self::Integers => &[I8, U8, I16, U16, I32, U32, I64, U64],
@@ -54,7 +54,7 @@ impl Over {
             Self::LaneIntegers => &[I8, U8, I16, U16, I32, U32],
             Self::Words => &[I32, U32],
             Self::Bool => &[Bool],
-            Self::All => &[Bool, I8, U8, I16, U16, I32, U32, I64, U64, F16, F32],
+            Self::All => &[Bool, I8, U8, I16, U16, I32, U32, I64, U64, F16, Bf16, F32],
             Self::None => &[F32],
         }
     }
