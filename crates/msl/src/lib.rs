@@ -7,6 +7,7 @@
 pub mod diag;
 pub mod exec;
 pub mod ir;
+mod lower;
 pub mod math;
 pub mod sema;
 pub mod syntax;

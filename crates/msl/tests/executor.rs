@@ -426,3 +426,94 @@ fn a_pointer_to_a_variable_can_be_kept_in_a_struct_or_another_variable() {
         assert_eq!(value, x * 10000 + y);
     }
 }
+
+#[test]
+fn a_branch_may_change_what_its_condition_was() {
+    let source = "
+    struct Flags { bool b; int n; };
+    static void flip(thread bool& b) { b = !b; }
+    kernel void k(device int* out, uint i [[thread_position_in_grid]]) {
+        int total = 0;
+        bool b = i < 2;
+        if (b) { b = false; total += 1; } else { total += 2; }
+        Flags f{i % 3 == 0, 0};
+        if (f.b) { f.b = false; total += 10; } else { f.b = true; total += 20; }
+        bool many[2] = {i % 2 == 0, false};
+        if (many[0]) { many[0] = false; total += 100; } else { total += 200; }
+        bool2 v = bool2(i < 5, false);
+        if (v.x) { v.x = false; total += 1000; } else { total += 2000; }
+        bool r = i % 4 == 1;
+        if (r) { flip(r); total += 10000; } else { flip(r); total += 20000; }
+        int best = 0;
+        bool first = i % 2 == 1;
+        for (int k = 0; k < 3; k++) {
+            if (first) { best = k + 5; first = false; } else { best += 1; first = k == 1; }
+        }
+        out[i] = total + best * 100000;
+    }";
+    let mut out = vec![0i32; 37];
+    run(source, &mut [], &mut out, [37, 1, 1], [16, 1, 1]).unwrap();
+    for (i, &got) in out.iter().enumerate() {
+        let pick = |c: bool, a: i32, b: i32| if c { a } else { b };
+        let mut total = pick(i < 2, 1, 2)
+            + pick(i % 3 == 0, 10, 20)
+            + pick(i % 2 == 0, 100, 200)
+            + pick(i < 5, 1000, 2000)
+            + pick(i % 4 == 1, 10000, 20000);
+        let (mut best, mut first) = (0, i % 2 == 1);
+        for k in 0..3 {
+            if first {
+                best = k + 5;
+                first = false;
+            } else {
+                best += 1;
+                first = k == 1;
+            }
+        }
+        total += best * 100000;
+        assert_eq!(got, total, "thread {i}");
+    }
+}
+
+#[test]
+fn a_value_stays_what_it_was_when_its_variable_changes() {
+    let source = "
+    static int id(int x) { return x; }
+    kernel void k(device int* out, uint i [[thread_position_in_grid]]) {
+        int x = int(i);
+        int v[2] = { id(x), (x = 50) };
+        int w[3] = { x, ++x, x++ };
+        x = x;
+        int4 s = int4(x, 1, 2, 3);
+        s = s.wzyx;
+        int a = 1, b = 2;
+        int pair[2] = { b, a };
+        a = pair[0]; b = pair[1];
+        out[i] = v[0] + v[1] * 100 + w[0] + w[1] * 3 + w[2] * 5 + x + s.x * 1000000 + s.w + a * 7 + b;
+    }";
+    let mut out = vec![0i32; 20];
+    run(source, &mut [], &mut out, [20, 1, 1], [8, 1, 1]).unwrap();
+    for (i, &got) in out.iter().enumerate() {
+        let want = i as i32 + 5000 + 50 + 51 * 3 + 51 * 5 + 52 + 3_000_000 + 52 + 14 + 1;
+        assert_eq!(got, want, "thread {i}");
+    }
+}
+
+#[test]
+fn a_pointer_may_be_set_after_it_is_used() {
+    let source = "kernel void k(device int* out, uint i [[thread_position_in_grid]]) {
+        int a[4] = { 1, 2, 3, int(i) };
+        thread int* p = nullptr;
+        for (int k = 0; k < 4; k++) { if (k > 0) { *p += 10; } p = &a[k]; }
+        thread int* q = i % 2 ? &a[0] : &a[3];
+        *q += 1000;
+        out[i] = a[0] + a[1] * 3 + a[2] * 5 + a[3] * 7;
+    }";
+    let mut out = vec![0i32; 20];
+    run(source, &mut [], &mut out, [20, 1, 1], [8, 1, 1]).unwrap();
+    for (i, &got) in out.iter().enumerate() {
+        let mut a = [11, 12, 13, i as i32];
+        a[if i % 2 == 1 { 0 } else { 3 }] += 1000;
+        assert_eq!(got, a[0] + a[1] * 3 + a[2] * 5 + a[3] * 7, "thread {i}");
+    }
+}

@@ -1,8 +1,8 @@
 //! A program for the executor: instructions and the tables they refer to.
 
-use super::flat::Slot;
 use super::machine::{Instruction, Operand};
 use crate::ir::{AtomicOp, Builtin};
+use crate::lower::form::Slot;
 
 /// A kernel, assembled for this processor.
 #[derive(Clone, Debug, Default)]
@@ -77,7 +77,7 @@ pub struct IndexedAccess {
     /// Words of a row (or 1 for uniform registers).
     pub words: u32,
     /// A constant part of the index.
-    pub offset: u32,
+    pub offset: i64,
     /// Index registers, how to read them, and what a step is worth.
     pub terms: Vec<(Operand, IndexKind, u32)>,
     /// The index of the source place.

@@ -4,9 +4,9 @@ use std::sync::Mutex;
 use std::sync::atomic::{AtomicBool, AtomicU64, Ordering};
 
 use super::code::Code;
-use super::flat::Slot;
 use super::machine::{Machine, Place, Region};
 use super::{Dispatch, Fault};
+use crate::lower::form::Slot;
 
 /// Lane operations below which waking another core costs more than it saves.
 const WORTH_SHARING: u64 = 60_000;

@@ -1,25 +1,19 @@
 //! Runs kernels on the CPU, a threadgroup at a time, all its threads in step.
-
 //!
-//! A kernel goes through [`flatten`](self) (calls inlined, values split into scalars), an analysis
-//! of which values are the same in all threads, and an assembler, into instructions that each work
-//! on all lanes of a threadgroup in one vectorised loop. Barriers and operations across a SIMD-group
-//! then cost nothing, and every access to memory is checked.
+//! A kernel that was [lowered](crate::lower) goes through an assembler, into instructions that each
+//! work on all lanes of a threadgroup in one vectorised loop. Barriers and operations across a
+//! SIMD-group then cost nothing, and every access to memory is checked.
 
 mod assemble;
 mod code;
-mod flat;
-mod flatten;
 mod grid;
 mod isa;
 mod lanes;
-mod locals;
 mod machine;
-mod uniform;
 
 use std::sync::atomic::AtomicBool;
 
-pub use flatten::FunctionConstants;
+pub use crate::lower::FunctionConstants;
 pub use isa::Isa;
 
 use crate::Compilation;
@@ -152,8 +146,8 @@ impl Program {
             known: module.kernels.iter().map(|k| k.name.to_string()).collect(),
         })?;
         let isa = options.isa.unwrap_or_else(Isa::detect);
-        let code = flatten::flatten(module, found, &options.constants)
-            .and_then(|flat| assemble::assemble(kernel, flat, sources, isa))
+        let code = crate::lower::lower(module, found, &options.constants)
+            .and_then(|lowered| assemble::assemble(kernel, lowered, sources, isa))
             .map_err(|unsupported| {
                 let place = sources.place(unsupported.span);
                 BuildError::Unsupported {

@@ -301,7 +301,7 @@ unsafe fn each_element(
         return;
     };
     let index = |machine: &mut Machine<'_>, lane: usize| -> i64 {
-        let mut total = i64::from(access.offset);
+        let mut total = access.offset;
         for &(reg, kind, worth) in &access.terms {
             let at = if reg.is_uniform() { 0 } else { lane };
             // SAFETY: the assembler gave a register of this kind.

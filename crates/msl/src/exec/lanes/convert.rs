@@ -4,10 +4,10 @@ use std::marker::PhantomData;
 
 use super::arithmetic::truth;
 use super::{Map1, Map2, Unary, shaped};
-use crate::exec::flat::Kind;
 use crate::exec::isa::{Isa, Run, version};
 use crate::exec::machine::Cell;
 use crate::ir::Scalar;
+use crate::lower::form::Kind;
 use crate::math::{
     bf16_to_f32, f16_to_f32, f32_to_bf16, f32_to_f16, round_to_bf16, round_to_f16, to_i32, to_u32,
 };

@@ -19,6 +19,7 @@ use super::super::machine::{Active, Cell, Instruction, Machine, Operand};
 use super::arithmetic::truth;
 use super::shape;
 use crate::ir::{AtomicOp, Scalar};
+use crate::lower::scalars::THREAD_MEMORY_START;
 use crate::math::{bf16_to_f32, f16_to_f32, f32_to_bf16, f32_to_f16, fmax, fmin};
 
 const TAG_SHIFT: u32 = 48;
@@ -666,6 +667,9 @@ unsafe fn private_address(
         i64::from(access.size * access.count),
         i64::from(machine.code.private_size),
     );
+    if (0..i64::from(THREAD_MEMORY_START)).contains(&offset) {
+        return Err("the pointer is null or points nowhere".to_string());
+    }
     if offset < 0 || offset.checked_add(bytes).is_none_or(|end| end > size) {
         return Err(format!(
             "{bytes} bytes at byte {offset} of the thread's own memory, which has {size} bytes"

@@ -1,14 +1,17 @@
-//! A kernel as the executor sees it: no calls, no vectors, no structs.
+//! The lowered form: no calls, no vectors, no structs.
 //!
-//! Every value is a virtual register that holds one scalar (or pointer) for each thread. Calls are
-//! inlined, composite values split into their scalars, and the ways to leave a piece of code
-//! (`break`, `continue`, `return`) are one: [`Node::Leave`] of a [`Node::Scope`].
+//! Every value is a virtual register that holds one scalar (or pointer) for each thread. The ways to
+//! leave a piece of code (`break`, `continue`, `return`) are one: [`Node::Leave`] of a
+//! [`Node::Scope`].
+//!
+//! Invariants: a register that is no variable is written by one node, and read only behind it in the
+//! same block or in blocks inside; a variable is written by [`Node::Set`] and [`Node::SetIndexed`];
+//! the registers of one [`Indexed`] group are of one kind.
 
 use crate::diag::Span;
 use crate::ir::{AtomicOp, BinaryOp, Builtin, MathFunction, Scalar, SimdOp, UnaryOp};
 
-/// A virtual register. Registers are written once, by the node that defines them, except variables,
-/// which [`Node::Set`] and [`Node::SetIndexed`] write.
+/// A virtual register.
 pub type Reg = u32;
 
 /// What a register holds.
@@ -16,7 +19,7 @@ pub type Reg = u32;
 pub enum Kind {
     /// A number or bool.
     Scalar(Scalar),
-    /// A tagged pointer, see [`crate::exec::memory`].
+    /// A pointer: a tag that names a [`Slot`], and a byte offset; of thread memory, the offset alone.
     Pointer,
 }
 
@@ -159,6 +162,92 @@ pub enum Node {
     Barrier,
 }
 
+impl Node {
+    /// Calls `visit` with every register that the node itself reads (not the blocks in it).
+    pub fn for_each_read(&self, visit: &mut dyn FnMut(Reg)) {
+        self.clone().for_each_read_mut(&mut |reg| visit(*reg));
+        if let Self::GetIndexed { element, .. } = self {
+            (element.base..element.base + element.count).for_each(visit);
+        }
+    }
+
+    /// Calls `visit` with every operand of the node itself, to be replaced. The variables that an
+    /// index reaches are not among them: they are named by the group.
+    pub fn for_each_read_mut(&mut self, visit: &mut dyn FnMut(&mut Reg)) {
+        fn address(a: &mut Address, visit: &mut dyn FnMut(&mut Reg)) {
+            a.pointer.iter_mut().for_each(&mut *visit);
+            a.index.iter_mut().for_each(|(reg, _)| visit(reg));
+        }
+        match self {
+            Self::Compute { args, .. } | Self::Simd { args, .. } => args.iter_mut().for_each(visit),
+            Self::Load { address: a, .. } => address(a, visit),
+            Self::Store {
+                values, address: a, ..
+            } => {
+                values.iter_mut().for_each(&mut *visit);
+                address(a, visit);
+            }
+            Self::Set { value, .. } => visit(value),
+            Self::GetIndexed { element, .. } => {
+                element.terms.iter_mut().for_each(|(reg, _)| visit(reg));
+            }
+            Self::SetIndexed { element, value } => {
+                element.terms.iter_mut().for_each(|(reg, _)| visit(reg));
+                visit(value);
+            }
+            Self::Atomic {
+                args, address: a, ..
+            } => {
+                args.iter_mut().for_each(&mut *visit);
+                address(a, visit);
+            }
+            Self::If { condition, .. } => visit(condition),
+            Self::Scope(..) | Self::Leave(_) | Self::Loop(_) | Self::Barrier => {}
+        }
+    }
+
+    /// The registers that the node defines or sets as a whole.
+    pub fn written(&self) -> std::ops::Range<Reg> {
+        match self {
+            Self::Compute { dst, .. }
+            | Self::Simd { dst, .. }
+            | Self::GetIndexed { dst, .. }
+            | Self::Atomic { dst: Some(dst), .. }
+            | Self::Set { var: dst, .. } => *dst..dst + 1,
+            Self::Load { dst, count, .. } => *dst..dst + count,
+            _ => 0..0,
+        }
+    }
+
+    /// The variables that one index of the node reaches.
+    pub fn group(&self) -> Option<&Indexed> {
+        match self {
+            Self::GetIndexed { element, .. } | Self::SetIndexed { element, .. } => Some(element),
+            _ => None,
+        }
+    }
+
+    /// The blocks in the node.
+    pub fn blocks(&self) -> impl Iterator<Item = &Block> {
+        let (first, second) = match self {
+            Self::If { accept, reject, .. } => (Some(accept), Some(reject)),
+            Self::Scope(_, body) | Self::Loop(body) => (Some(body), None),
+            _ => (None, None),
+        };
+        first.into_iter().chain(second)
+    }
+
+    /// The blocks in the node.
+    pub fn blocks_mut(&mut self) -> impl Iterator<Item = &mut Block> {
+        let (first, second) = match self {
+            Self::If { accept, reject, .. } => (Some(accept), Some(reject)),
+            Self::Scope(_, body) | Self::Loop(body) => (Some(body), None),
+            _ => (None, None),
+        };
+        first.into_iter().chain(second)
+    }
+}
+
 /// One of several variables in a row.
 #[derive(Clone, Debug, PartialEq)]
 pub struct Indexed {
@@ -167,7 +256,7 @@ pub struct Indexed {
     /// How many there are.
     pub count: u32,
     /// A constant part of the index.
-    pub offset: u32,
+    pub offset: i64,
     /// Integer registers, each worth a number of variables.
     pub terms: Vec<(Reg, u32)>,
     /// The expression.
@@ -255,9 +344,9 @@ impl Slot {
     }
 }
 
-/// A flattened kernel.
+/// A kernel, lowered.
 #[derive(Clone, Debug, Default)]
-pub struct Flat {
+pub struct Lowered {
     /// What each register holds.
     pub kinds: Vec<Kind>,
     /// Whether each register is a variable.
