@@ -1,5 +1,5 @@
-//! How fast the CPU executor runs exp beside a plain Rust loop, what an empty dispatch costs, and
-//! how long a kernel takes to compile: `cargo run --release -p mlx-native --example executor_speed`.
+//! How fast the CPU executor runs exp beside a plain Rust loop, and a loop nest over a small array
+//! beside the same written out; what an empty dispatch costs, and how long a kernel takes to compile: `cargo run --release -p mlx-native --example executor_speed`.
 
 use std::time::Instant;
 
@@ -13,6 +13,49 @@ kernel void e(device const float* x [[buffer(0)]], device float* y [[buffer(1)]]
     if (i < n) { y[i] = exp(x[i]); }
 }
 kernel void nothing() {}";
+
+/// A 4 x 4 array of sums indexed by loop counters, and the same with a variable for each.
+fn nest() -> String {
+    let each = |text: &str| -> String {
+        let name = |n: usize| {
+            text.replace("{i}", &(n / 4).to_string())
+                .replace("{j}", &(n % 4).to_string())
+        };
+        (0..16).map(name).collect()
+    };
+    format!(
+        "kernel void nest(device const float* x [[buffer(0)]], device float* y [[buffer(1)]],
+                     uint t [[thread_position_in_grid]]) {{
+            float acc[4][4];
+            for (int i = 0; i < 4; i++) {{ for (int j = 0; j < 4; j++) {{ acc[i][j] = 0; }} }}
+            for (uint k = 0; k < 64; k++) {{
+                float a[4], b[4];
+                for (int i = 0; i < 4; i++) {{ a[i] = x[t + k + i]; b[i] = x[t + 2 * k + i]; }}
+                for (int i = 0; i < 4; i++) {{
+                    for (int j = 0; j < 4; j++) {{ acc[i][j] += a[i] * b[j]; }}
+                }}
+            }}
+            float total = 0;
+            for (int i = 0; i < 4; i++) {{ for (int j = 0; j < 4; j++) {{ total += acc[i][j]; }} }}
+            y[t] = total;
+        }}
+        kernel void scalars(device const float* x [[buffer(0)]], device float* y [[buffer(1)]],
+                        uint t [[thread_position_in_grid]]) {{
+            {}
+            for (uint k = 0; k < 64; k++) {{
+                float a0 = x[t + k], b0 = x[t + 2 * k], a1 = x[t + k + 1], b1 = x[t + 2 * k + 1];
+                float a2 = x[t + k + 2], b2 = x[t + 2 * k + 2], a3 = x[t + k + 3], b3 = x[t + 2 * k + 3];
+                {}
+            }}
+            float total = 0;
+            {}
+            y[t] = total;
+        }}",
+        each("float acc{i}{j} = 0;"),
+        each("acc{i}{j} += a{i} * b{j};"),
+        each("total += acc{i}{j};"),
+    )
+}
 
 /// The middle of some runs, in seconds.
 fn median(mut times: Vec<f64>) -> f64 {
@@ -101,6 +144,32 @@ fn main() -> Result<(), MlxError> {
         "exp, the executor           {:6.2} ms, {:.2} of the loop's speed",
         executor * 1e3,
         plain / executor
+    );
+
+    let nest_text = nest();
+    let mut nests = Vec::new();
+    for name in ["nest", "scalars"] {
+        registry.register_source(name, &nest_text);
+        let pipeline = registry.get_pipeline(name, device.metal_device())?.clone();
+        let mut times = Vec::new();
+        for _ in 0..9 {
+            let mut encoder = device.command_encoder()?;
+            encoder.encode(
+                &pipeline,
+                &[(0, &x), (1, &y)],
+                MTLSize::new(1 << 17, 1, 1),
+                MTLSize::new(256, 1, 1),
+            );
+            let start = Instant::now();
+            encoder.commit_and_wait()?;
+            times.push(start.elapsed().as_secs_f64());
+        }
+        nests.push(median(times));
+    }
+    println!(
+        "sums in a 4 x 4 array       {:6.2} ms, {:.2} of the time of sixteen variables",
+        nests[0] * 1e3,
+        nests[0] / nests[1]
     );
 
     let mut encoder = device.command_encoder()?;

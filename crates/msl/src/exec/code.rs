@@ -42,6 +42,8 @@ pub struct Access {
     pub pointer: Option<Operand>,
     /// An index, and how to read it.
     pub index: Option<(Operand, IndexKind)>,
+    /// Whether the index counts up by one from lane to lane, in a threadgroup of one row.
+    pub counts_up: bool,
     /// Bytes that one step of the index is worth.
     pub stride: u32,
     /// A constant number of bytes.

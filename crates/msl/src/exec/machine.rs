@@ -16,6 +16,9 @@ use super::{Fault, FaultKind};
 /// Lanes that rows are padded to: a full AVX-512 vector of 32-bit cells.
 pub const LANE_BLOCK: usize = 16;
 
+/// Words that one lane may load or store at once: four scalars of 64 bits.
+const SCRATCH_WORDS: usize = 8;
+
 /// The bit that tells a uniform register from a row of lanes.
 const UNIFORM: u32 = 1 << 31;
 
@@ -174,6 +177,8 @@ pub struct Machine<'a> {
     masks: AlignedWords,
     active: Vec<Active>,
     private: AlignedWords,
+    /// Room for what all lanes load or store at once, as memory has it.
+    scratch: AlignedWords,
     /// Threadgroup memory, all regions in a row.
     pub threadgroup: AlignedWords,
 }
@@ -232,6 +237,7 @@ impl<'a> Machine<'a> {
             masks: AlignedWords::default(),
             active: vec![Active::All; code.masks as usize + 1],
             private: AlignedWords::default(),
+            scratch: AlignedWords::default(),
             threadgroup: AlignedWords::default(),
         };
         machine.frame.reserve(code.frame_words as usize * capacity);
@@ -239,6 +245,9 @@ impl<'a> Machine<'a> {
         machine
             .private
             .reserve((code.private_size as usize).div_ceil(4) * capacity);
+        if !code.accesses.is_empty() {
+            machine.scratch.reserve(SCRATCH_WORDS * capacity);
+        }
         for &(operand, bits, words) in &code.constants {
             let n = if operand.is_uniform() { 1 } else { capacity };
             // SAFETY: constants have registers of their own, and nothing else runs yet.
@@ -367,10 +376,16 @@ impl<'a> Machine<'a> {
 
     /// The word of a thread's memory that holds byte `offset` of lane 0; the next lane's is next.
     #[inline(always)]
-    pub fn private_word(&mut self, offset: usize) -> *mut u32 {
+    pub fn own_word(&mut self, offset: usize) -> *mut u32 {
         let at = offset / 4 * self.capacity;
         // SAFETY: callers check the offset against `code.private_size`.
         unsafe { self.private.pointer().add(at) }
+    }
+
+    /// Room for four scalars of 64 bits for each lane.
+    #[inline(always)]
+    pub fn scratch(&mut self) -> *mut u8 {
+        self.scratch.pointer().cast()
     }
 
     /// Whether somebody asked for an end.

@@ -8,8 +8,10 @@
 //! 3. [`stand_in`] finds variables that stand for one value;
 //! 4. [`scalars`] translates to the lowered form, in which every load of a variable is a copy;
 //! 5. [`copies`] takes away those that it can prove needless, [`dead`] what nobody needs;
-//! 6. [`uniform`] says which registers and scopes differ between threads.
+//! 6. [`uniform`] says which registers and scopes differ between threads, [`consecutive`] which
+//!    registers count up from thread to thread.
 
+pub mod consecutive;
 pub mod constant;
 pub mod copies;
 pub mod dead;

@@ -18,6 +18,7 @@ use super::machine::{Instruction, Mask, Operand};
 use crate::diag::{Sources, Span};
 use crate::ir::Scalar;
 use crate::lower::Unsupported;
+use crate::lower::consecutive;
 use crate::lower::form::{Lowered, Node, Reg, ScopeId};
 use crate::lower::survey::Survey;
 use crate::lower::uniform::{self, Uniformity};
@@ -30,8 +31,10 @@ const CONSTANT_ROWS: u32 = 1 << 24;
 pub fn assemble(kernel: &str, lowered: Lowered, sources: &Sources, isa: Isa) -> Result<Code> {
     let survey = Survey::new(&lowered);
     let uniformity = uniform::analyze(&lowered, &survey);
+    let counts_up = consecutive::analyze(&lowered, &uniformity);
     let mut assembler = Assembler {
         lowered: &lowered,
+        counts_up: &counts_up,
         uniformity: &uniformity,
         isa,
         sources,
@@ -90,6 +93,7 @@ struct Open {
 struct Assembler<'a> {
     lowered: &'a Lowered,
     uniformity: &'a Uniformity,
+    counts_up: &'a [bool],
     isa: Isa,
     sources: &'a Sources,
     code: Code,

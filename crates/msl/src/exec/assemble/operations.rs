@@ -159,6 +159,9 @@ impl Assembler<'_> {
         Ok(Access {
             pointer,
             index,
+            counts_up: address
+                .index
+                .is_some_and(|(reg, _)| self.counts_up[reg as usize]),
             stride,
             offset: address.offset,
             count,
