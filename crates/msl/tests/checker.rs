@@ -599,3 +599,83 @@ fn attributes_are_understood_or_refused() {
     let accepted = format!("[[gnu::noinline]] void f2() {{ }}\n{accepted}");
     compile(&accepted).unwrap_or_else(|d| panic!("{d}"));
 }
+
+/// Every way in which a value is converted without being asked: a `to` from a `from`.
+fn implicit_conversions(to: &str, from: &str) -> Vec<String> {
+    let kernel = |body: &str, before: &str| {
+        format!(
+            "{before}\nkernel void k(device {from}* x, device {to}* y, device float* o) {{ {body} }}"
+        )
+    };
+    vec![
+        kernel(&format!("{to} z = x[0]; y[0] = z;"), ""),
+        kernel(&format!("{to} z{{x[0]}}; y[0] = z;"), ""),
+        kernel(&format!("{to} z[2] = {{x[0], y[0]}}; y[0] = z[0];"), ""),
+        kernel(
+            "S s = {x[0]}; y[0] = s.member;",
+            &format!("struct S {{ {to} member; }};"),
+        ),
+        kernel("y[0] = x[0];", ""),
+        kernel(
+            "y[0] = f(x[0]);",
+            &format!("{to} f({to} v) {{ return v; }}"),
+        ),
+        kernel(
+            "y[0] = f(x[0]);",
+            &format!("{to} f({from} v) {{ return v; }}"),
+        ),
+        kernel(
+            "y[0] = f(y[0], x[0]);",
+            &format!("{to} f({to} v, {to} w) {{ return w; }}"),
+        ),
+    ]
+}
+
+#[test]
+fn what_becomes_a_bfloat_by_itself_and_what_does_not() {
+    let refused = [
+        ("bfloat", "float", "`bfloat(..)`"),
+        ("bfloat", "half", "`bfloat(..)`"),
+        ("half", "bfloat", "`half(..)`"),
+    ];
+    for (to, from, hint) in refused {
+        for source in implicit_conversions(to, from) {
+            let message = wrong(&source);
+            assert!(message.contains(hint), "{source}\n{message}");
+            assert_eq!(message.matches("error:").count(), 1, "{source}\n{message}");
+        }
+    }
+    let accepted = [
+        "bool", "char", "uchar", "short", "ushort", "int", "uint", "long", "ulong", "bfloat",
+    ];
+    let into_bfloat = accepted.map(|from| ("bfloat", from));
+    let from_bfloat = ["float", "int", "bool"].map(|to| (to, "bfloat"));
+    for (to, from) in into_bfloat.into_iter().chain(from_bfloat) {
+        for source in implicit_conversions(to, from) {
+            // Braces take nothing that may lose something, whatever the types.
+            let braced = source.contains("z{") || source.contains("= {");
+            if !braced {
+                compile(&source).unwrap_or_else(|d| panic!("{source}\n{d}"));
+            }
+        }
+    }
+    for statement in [
+        "b += f;",
+        "b = b * f;",
+        "b = f > 0 ? b : f;",
+        "bfloat2 v = bfloat2(b); v = f;",
+        "b = exp(f);",
+        "b = 1.0f;",
+    ] {
+        let message = wrong(&format!(
+            "kernel void k(device bfloat* y, device float* x) {{ bfloat b = y[0]; float f = x[0];
+             {statement} }}"
+        ));
+        assert!(message.contains("error:"), "{statement}");
+    }
+    let fine = "kernel void k(device bfloat* y, device float* x) {
+        bfloat b = y[0]; float f = x[0];
+        b += bfloat(f); b = bfloat(b * f); f += b; f = b; b = bfloat(f); b = 1; b = bfloat(exp(b)); b *= 2;
+        x[0] = f + b; y[0] = b; }";
+    compile(fine).unwrap_or_else(|d| panic!("{d}"));
+}
