@@ -148,7 +148,7 @@ impl Tensor {
 
     fn sum_of_run(&self, operation: &'static str, run: Range<usize>) -> Result<Self> {
         let is_mean = operation == "mean";
-        let length: usize = self.shape()[run.clone()].iter().product();
+        let length = super::layout::product(&self.shape()[run.clone()]);
         let divisor = if is_mean { length as f32 } else { 1.0 };
         let shape = without(self.shape(), &run);
         let output = if self.element_count() > 0 {
@@ -247,7 +247,8 @@ impl Reduction {
         run: &Range<usize>,
         divisor: f32,
     ) -> Result<Self> {
-        let product = |range: &[usize]| super::layout::count(operation, range.iter().product());
+        let product =
+            |range: &[usize]| super::layout::count(operation, super::layout::product(range));
         Ok(Self {
             outer: product(&shape[..run.start])?,
             length: product(&shape[run.clone()])?,
