@@ -52,7 +52,7 @@ impl Stream {
     /// If the device cannot make a command encoder.
     pub fn new(device: &MlxDevice) -> Result<Self> {
         let work = Work {
-            encoder: device.command_encoder()?,
+            encoder: CommandEncoder::for_stream(device.metal_device().clone()),
             registry: KernelRegistry::new(),
             recorded: 0,
         };
@@ -90,7 +90,8 @@ impl Stream {
     ///
     /// # Errors
     ///
-    /// What was wrong with recorded work, or went wrong on the device.
+    /// What was wrong with recorded work, or went wrong on the device since the last call. Reading
+    /// a tensor that was to come of it stays an error, and of what is made from that.
     pub fn synchronize(&self) -> Result<()> {
         let mut work = lock(&self.shared.work);
         work.recorded = 0;
@@ -107,6 +108,9 @@ impl Stream {
             encoder, registry, ..
         } = &mut *work;
         dispatch(encoder, registry, self.shared.device.metal_device())?;
+        if let Some(error) = encoder.take_error() {
+            return Err(error);
+        }
         work.recorded += 1;
         if work.recorded >= BATCH {
             work.commit()?;
