@@ -11,6 +11,7 @@ use std::collections::BTreeMap;
 use std::sync::Arc;
 use std::sync::atomic::{AtomicU64, Ordering};
 
+use crate::dtypes::DType;
 use crate::error::{MlxError, Result};
 use crate::tensor::Tensor;
 
@@ -120,7 +121,8 @@ impl Tensor {
     ///
     /// # Errors
     ///
-    /// If it has more than one element or no history, or if an op of the way back fails.
+    /// If it has more than one element, is not f32 or has no history, or if an op of the way back
+    /// fails.
     ///
     /// ```
     /// use mlx_native::{MlxDevice, Stream, Tensor};
@@ -163,6 +165,7 @@ impl Tensor {
                 shape: self.shape().to_vec(),
             });
         }
+        self.expect_dtype("backward", "the tensor", DType::F32)?;
         let one = Self::full(self.stream(), 1.0, self.shape())?;
         with_history(keeps_history, || walk(self, one))
     }
@@ -171,8 +174,13 @@ impl Tensor {
     ///
     /// # Errors
     ///
-    /// If the shapes differ or there is no history, or if an op of the way back fails.
+    /// If the shapes differ, one of them is not f32, they are on different streams or there is no
+    /// history, or if an op of the way back fails.
     pub fn backward_from(&self, gradient: &Self) -> Result<Gradients> {
+        self.expect_dtype("backward_from", "the tensor", DType::F32)?;
+        gradient.expect_dtype("backward_from", "the gradient", DType::F32)?;
+        self.stream()
+            .expect("backward_from", "the gradient", gradient.stream())?;
         if gradient.shape() != self.shape() {
             return Err(MlxError::ShapeMismatch {
                 operation: "backward_from",

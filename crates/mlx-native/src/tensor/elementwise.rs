@@ -67,7 +67,8 @@ macro_rules! binary_methods {
                 ///
                 /// # Errors
                 ///
-                /// If the shapes do not match, a tensor is not f32, or the memory cannot be had.
+                /// If the shapes do not match, a tensor is not f32, they are on different streams, or
+                /// the memory cannot be had.
                 ///
                 /// ```
                 /// use mlx_native::{MlxDevice, Stream, Tensor};
@@ -119,7 +120,7 @@ impl Tensor {
     ) -> Result<Self> {
         self.expect_dtype(name, "left", DType::F32)?;
         other.expect_dtype(name, "right", DType::F32)?;
-        Stream::common(name, &self.stream, &other.stream)?;
+        self.stream.expect(name, "right", &other.stream)?;
         let layouts = broadcast(self.shape(), other.shape()).and_then(|shape| {
             let [a, b] = [self, other].map(|operand| operand.layout.broadcast_to(&shape));
             Some((a?, b?))

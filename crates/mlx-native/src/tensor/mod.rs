@@ -288,7 +288,7 @@ impl Tensor {
         })
     }
 
-    fn expect_dtype(
+    pub(crate) fn expect_dtype(
         &self,
         operation: &'static str,
         argument: &'static str,

@@ -1,6 +1,6 @@
 //! Functions of whole rows: softmax, log_softmax, and the loss of classes.
 
-use super::{Stream, Tensor};
+use super::Tensor;
 use crate::buffer::MlxBuffer;
 use crate::device::DeviceKind;
 use crate::dtypes::DType;
@@ -131,7 +131,8 @@ impl Tensor {
     ///
     /// # Errors
     ///
-    /// If x has not two dimensions, the counts of rows differ, a dtype is wrong; on the CPU, if a
+    /// If x has not two dimensions, the counts of rows differ, a dtype is wrong, they are on different
+    /// streams; on the CPU, if a
     /// target is no class ([`MlxError::IndexOutOfRange`]). On a GPU such a row counts 0.
     ///
     /// ```
@@ -145,7 +146,7 @@ impl Tensor {
     pub fn nll(&self, target: &Self) -> Result<Self> {
         self.expect_dtype("nll", "input", DType::F32)?;
         target.expect_dtype("nll", "target", DType::U32)?;
-        Stream::common("nll", &self.stream, &target.stream)?;
+        self.stream.expect("nll", "target", &target.stream)?;
         let &[rows, classes] = self.shape() else {
             return Self::shape_error(
                 "nll",

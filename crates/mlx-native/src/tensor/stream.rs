@@ -1,5 +1,6 @@
 //! Streams: the work of tensors on one device, in order.
 
+use std::sync::atomic::{AtomicU64, Ordering};
 use std::sync::{Arc, Mutex};
 
 use crate::buffer::MlxBuffer;
@@ -34,6 +35,8 @@ pub struct Stream {
 }
 
 struct Shared {
+    /// Different for every stream of the process, for messages.
+    number: u64,
     device: MlxDevice,
     work: Mutex<Work>,
 }
@@ -56,8 +59,10 @@ impl Stream {
             registry: KernelRegistry::new(),
             recorded: 0,
         };
+        static NEXT: AtomicU64 = AtomicU64::new(1);
         Ok(Self {
             shared: Arc::new(Shared {
+                number: NEXT.fetch_add(1, Ordering::Relaxed),
                 device: device.clone(),
                 work: Mutex::new(work),
             }),
@@ -130,16 +135,29 @@ impl Stream {
         Arc::ptr_eq(&self.shared, &other.shared)
     }
 
-    /// Both operands' stream, if it is one.
-    pub(crate) fn common(operation: &'static str, a: &Self, b: &Self) -> Result<()> {
-        if a.is(b) {
+    /// Refuses an argument on another stream than this one.
+    pub(crate) fn expect(
+        &self,
+        operation: &'static str,
+        argument: &'static str,
+        found: &Self,
+    ) -> Result<()> {
+        if self.is(found) {
             return Ok(());
         }
         Err(MlxError::StreamMismatch {
             operation,
-            left: a.device().name().into(),
-            right: b.device().name().into(),
+            argument,
+            expected: self.to_string(),
+            found: found.to_string(),
         })
+    }
+}
+
+impl std::fmt::Display for Stream {
+    fn fmt(&self, f: &mut std::fmt::Formatter<'_>) -> std::fmt::Result {
+        let (number, device) = (self.shared.number, self.device().name());
+        write!(f, "stream {number} of {device}")
     }
 }
 
