@@ -4,7 +4,7 @@
 //! and the rule that turns the gradient of the output into theirs. Nodes are numbered as they are
 //! made, so a node's inputs have smaller numbers: going from large to small visits each one after
 //! all that depends on it. Rules are made of tensor ops, and so have a history themselves if
-//! gradients of gradients are asked for; the fused rules of some ops do not.
+//! gradients of gradients are asked for; ops whose gradient is a kernel have such a rule beside it.
 
 use std::cell::Cell;
 use std::collections::BTreeMap;
@@ -15,7 +15,8 @@ use crate::dtypes::DType;
 use crate::error::{MlxError, Result};
 use crate::tensor::Tensor;
 
-type Rule = Box<dyn Fn(&Tensor) -> Result<Vec<Option<Tensor>>> + Send + Sync>;
+/// Makes the gradients of the inputs from that of the output and the output's node.
+type Rule = Box<dyn Fn(&Tensor, &Arc<Node>) -> Result<Vec<Option<Tensor>>> + Send + Sync>;
 
 /// A place in the history of a tensor.
 pub(crate) struct Node {
@@ -51,10 +52,15 @@ impl Node {
     pub fn computed(
         operation: &'static str,
         inputs: Vec<Option<Arc<Self>>>,
-        rule: impl Fn(&Tensor) -> Result<Vec<Option<Tensor>>> + Send + Sync + 'static,
+        rule: impl Fn(&Tensor, &Arc<Self>) -> Result<Vec<Option<Tensor>>> + Send + Sync + 'static,
     ) -> Option<Arc<Self>> {
         let tracked = KEEPS_HISTORY.get() && inputs.iter().any(Option::is_some);
         tracked.then(|| Self::new(operation, inputs, Some(Box::new(rule))))
+    }
+
+    /// The node of the first input, if it is tracked.
+    pub fn input(&self) -> Option<Arc<Self>> {
+        self.inputs.first().cloned().flatten()
     }
 }
 
@@ -90,6 +96,11 @@ thread_local! {
 /// ```
 pub fn without_history<R>(work: impl FnOnce() -> R) -> R {
     with_history(false, work)
+}
+
+/// Whether ops put their outputs into histories now.
+pub(crate) fn keeps_history() -> bool {
+    KEEPS_HISTORY.get()
 }
 
 fn with_history<R>(keeps: bool, work: impl FnOnce() -> R) -> R {
@@ -141,8 +152,7 @@ impl Tensor {
     ///
     /// # Errors
     ///
-    /// As [`backward`](Self::backward); also, when they are differentiated, if the rule of an op is
-    /// a fused kernel ([`MlxError::NoSecondGradient`]).
+    /// As [`backward`](Self::backward).
     ///
     /// ```
     /// use mlx_native::{MlxDevice, Stream, Tensor};
@@ -193,14 +203,6 @@ impl Tensor {
         }
         with_history(false, || walk(self, gradient.clone()))
     }
-
-    /// dy for a rule that is a kernel of its own.
-    pub(crate) fn for_fused_rule(&self, operation: &'static str) -> Result<Self> {
-        if KEEPS_HISTORY.get() {
-            return Err(MlxError::NoSecondGradient { operation });
-        }
-        Ok(self.detach())
-    }
 }
 
 fn walk(output: &Tensor, gradient: Tensor) -> Result<Gradients> {
@@ -216,7 +218,7 @@ fn walk(output: &Tensor, gradient: Tensor) -> Result<Gradients> {
             gradients.variables.insert(number, gradient);
             continue;
         };
-        let made = rule(&gradient)?;
+        let made = rule(&gradient, &node)?;
         for (input, gradient) in node.inputs.iter().zip(made) {
             let (Some(input), Some(gradient)) = (input, gradient) else {
                 continue;

@@ -350,16 +350,6 @@ pub enum MlxError {
         operation: &'static str,
     },
 
-    /// A gradient that cannot be differentiated.
-    #[error(
-        "the gradient of {operation} is made by a kernel of its own and cannot be differentiated \
-         again"
-    )]
-    NoSecondGradient {
-        /// The op.
-        operation: &'static str,
-    },
-
     /// A run was ended by [`InterruptHandle::interrupt`](crate::device::InterruptHandle::interrupt).
     #[error("kernel `{kernel}` was interrupted")]
     Interrupted {

@@ -207,23 +207,6 @@ fn gradients_of_every_path_add_up() {
 }
 
 #[test]
-fn a_fused_gradient_says_that_it_has_none_itself() {
-    let s = stream();
-    let x = floats(&s, &[1.0], &[1]).variable();
-    let error = x
-        .exp()
-        .unwrap()
-        .sum_all()
-        .unwrap()
-        .backward_with_history()
-        .unwrap_err();
-    assert!(matches!(
-        error,
-        MlxError::NoSecondGradient { operation: "exp" }
-    ));
-}
-
-#[test]
 fn second_gradients_of_quotients_are_right() {
     let s = stream();
     let x = floats(&s, &[2.0], &[1]).variable();
