@@ -55,6 +55,8 @@ impl<'a> From<&'a MlxBuffer> for KernelArgument<'a> {
 /// report [`MlxError::LostWork`] to whoever views them next.
 pub struct CommandEncoder {
     device: DeviceRef,
+    /// Whether kernels use their native implementations.
+    native: bool,
     list: CommandList,
     uses: Uses,
     /// The first error since the last commit.
@@ -65,21 +67,23 @@ pub struct CommandEncoder {
 
 impl CommandEncoder {
     pub(crate) fn new(device: DeviceRef) -> Self {
-        Self::with(device, false)
+        let native = device.shared.native.load(Ordering::Relaxed);
+        Self::with(device, native, false)
     }
 
     /// An encoder of work that many people record, each of whom must hear of what fails for him:
     /// a wrong dispatch is refused alone ([`take_error`](Self::take_error)); what failed work was to
     /// write, and what is made from that, stays an error whoever has been told.
-    pub(crate) fn for_stream(device: DeviceRef) -> Self {
-        Self::with(device, true)
+    pub(crate) fn for_stream(device: DeviceRef, native: bool) -> Self {
+        Self::with(device, native, true)
     }
 
-    fn with(device: DeviceRef, keeps_failures: bool) -> Self {
+    fn with(device: DeviceRef, native: bool, keeps_failures: bool) -> Self {
         static NEXT_ID: AtomicU64 = AtomicU64::new(1);
         let id = NEXT_ID.fetch_add(1, Ordering::Relaxed);
         Self {
             device,
+            native,
             list: CommandList::default(),
             uses: Uses::new(id, keeps_failures),
             error: None,
@@ -239,6 +243,7 @@ impl CommandEncoder {
         let request = check::Request {
             pipeline,
             device: &self.device,
+            native: self.native,
             arguments: arguments.clone(),
             threadgroup_memory,
             threads: threads.dimensions(),

@@ -38,6 +38,7 @@ struct Shared {
     /// Different for every stream of the process, for messages.
     number: u64,
     device: MlxDevice,
+    native: bool,
     work: Mutex<Work>,
 }
 
@@ -54,19 +55,48 @@ impl Stream {
     ///
     /// If the device cannot make a command encoder.
     pub fn new(device: &MlxDevice) -> Result<Self> {
+        Ok(Self::with(
+            device,
+            KernelRegistry::new(),
+            device.is_native(),
+        ))
+    }
+
+    /// Another stream on the same device, which knows the same kernels now. `native` says whether
+    /// those with a native implementation use it ([`MlxDevice::set_native`]).
+    ///
+    /// ```
+    /// use mlx_native::{MlxDevice, Stream};
+    /// let stream = Stream::new(&MlxDevice::new()?)?;
+    /// let by_text = stream.with_native(false);
+    /// assert!(stream.is_native() && !by_text.is_native());
+    /// # Ok::<(), mlx_native::MlxError>(())
+    /// ```
+    pub fn with_native(&self, native: bool) -> Self {
+        let registry = lock(&self.shared.work).registry.clone();
+        Self::with(self.device(), registry, native)
+    }
+
+    fn with(device: &MlxDevice, registry: KernelRegistry, native: bool) -> Self {
+        static NEXT: AtomicU64 = AtomicU64::new(1);
         let work = Work {
-            encoder: CommandEncoder::for_stream(device.metal_device().clone()),
-            registry: KernelRegistry::new(),
+            encoder: CommandEncoder::for_stream(device.metal_device().clone(), native),
+            registry,
             recorded: 0,
         };
-        static NEXT: AtomicU64 = AtomicU64::new(1);
-        Ok(Self {
+        Self {
             shared: Arc::new(Shared {
                 number: NEXT.fetch_add(1, Ordering::Relaxed),
                 device: device.clone(),
+                native,
                 work: Mutex::new(work),
             }),
-        })
+        }
+    }
+
+    /// Whether kernels that have a native implementation use it.
+    pub fn is_native(&self) -> bool {
+        self.shared.native
     }
 
     /// The device.
