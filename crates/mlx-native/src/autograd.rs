@@ -4,17 +4,19 @@
 //! and the rule that turns the gradient of the output into theirs. Nodes are numbered as they are
 //! made, so a node's inputs have smaller numbers: going from large to small visits each one after
 //! all that depends on it. Rules are made of tensor ops, and so have a history themselves if
-//! gradients of gradients are asked for; the fused rules of some ops do not.
+//! gradients of gradients are asked for; ops whose gradient is a kernel have such a rule beside it.
 
 use std::cell::Cell;
 use std::collections::BTreeMap;
 use std::sync::Arc;
 use std::sync::atomic::{AtomicU64, Ordering};
 
+use crate::dtypes::DType;
 use crate::error::{MlxError, Result};
 use crate::tensor::Tensor;
 
-type Rule = Box<dyn Fn(&Tensor) -> Result<Vec<Option<Tensor>>> + Send + Sync>;
+/// Makes the gradients of the inputs from that of the output and the output's node.
+type Rule = Box<dyn Fn(&Tensor, &Arc<Node>) -> Result<Vec<Option<Tensor>>> + Send + Sync>;
 
 /// A place in the history of a tensor.
 pub(crate) struct Node {
@@ -50,10 +52,15 @@ impl Node {
     pub fn computed(
         operation: &'static str,
         inputs: Vec<Option<Arc<Self>>>,
-        rule: impl Fn(&Tensor) -> Result<Vec<Option<Tensor>>> + Send + Sync + 'static,
+        rule: impl Fn(&Tensor, &Arc<Self>) -> Result<Vec<Option<Tensor>>> + Send + Sync + 'static,
     ) -> Option<Arc<Self>> {
         let tracked = KEEPS_HISTORY.get() && inputs.iter().any(Option::is_some);
         tracked.then(|| Self::new(operation, inputs, Some(Box::new(rule))))
+    }
+
+    /// The node of the first input, if it is tracked.
+    pub fn input(&self) -> Option<Arc<Self>> {
+        self.inputs.first().cloned().flatten()
     }
 }
 
@@ -91,6 +98,11 @@ pub fn without_history<R>(work: impl FnOnce() -> R) -> R {
     with_history(false, work)
 }
 
+/// Whether ops put their outputs into histories now.
+pub(crate) fn keeps_history() -> bool {
+    KEEPS_HISTORY.get()
+}
+
 fn with_history<R>(keeps: bool, work: impl FnOnce() -> R) -> R {
     struct Restore(bool);
     impl Drop for Restore {
@@ -120,7 +132,8 @@ impl Tensor {
     ///
     /// # Errors
     ///
-    /// If it has more than one element or no history, or if an op of the way back fails.
+    /// If it has more than one element, is not f32 or has no history, or if an op of the way back
+    /// fails.
     ///
     /// ```
     /// use mlx_native::{MlxDevice, Stream, Tensor};
@@ -139,8 +152,7 @@ impl Tensor {
     ///
     /// # Errors
     ///
-    /// As [`backward`](Self::backward); also, when they are differentiated, if the rule of an op is
-    /// a fused kernel ([`MlxError::NoSecondGradient`]).
+    /// As [`backward`](Self::backward).
     ///
     /// ```
     /// use mlx_native::{MlxDevice, Stream, Tensor};
@@ -163,6 +175,7 @@ impl Tensor {
                 shape: self.shape().to_vec(),
             });
         }
+        self.expect_dtype("backward", "the tensor", DType::F32)?;
         let one = Self::full(self.stream(), 1.0, self.shape())?;
         with_history(keeps_history, || walk(self, one))
     }
@@ -171,8 +184,13 @@ impl Tensor {
     ///
     /// # Errors
     ///
-    /// If the shapes differ or there is no history, or if an op of the way back fails.
+    /// If the shapes differ, one of them is not f32, they are on different streams or there is no
+    /// history, or if an op of the way back fails.
     pub fn backward_from(&self, gradient: &Self) -> Result<Gradients> {
+        self.expect_dtype("backward_from", "the tensor", DType::F32)?;
+        gradient.expect_dtype("backward_from", "the gradient", DType::F32)?;
+        self.stream()
+            .expect("backward_from", "the gradient", gradient.stream())?;
         if gradient.shape() != self.shape() {
             return Err(MlxError::ShapeMismatch {
                 operation: "backward_from",
@@ -184,14 +202,6 @@ impl Tensor {
             });
         }
         with_history(false, || walk(self, gradient.clone()))
-    }
-
-    /// dy for a rule that is a kernel of its own.
-    pub(crate) fn for_fused_rule(&self, operation: &'static str) -> Result<Self> {
-        if KEEPS_HISTORY.get() {
-            return Err(MlxError::NoSecondGradient { operation });
-        }
-        Ok(self.detach())
     }
 }
 
@@ -208,7 +218,7 @@ fn walk(output: &Tensor, gradient: Tensor) -> Result<Gradients> {
             gradients.variables.insert(number, gradient);
             continue;
         };
-        let made = rule(&gradient)?;
+        let made = rule(&gradient, &node)?;
         for (input, gradient) in node.inputs.iter().zip(made) {
             let (Some(input), Some(gradient)) = (input, gradient) else {
                 continue;

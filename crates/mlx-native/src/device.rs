@@ -202,13 +202,14 @@ impl MlxDevice {
     }
 
     /// Whether kernels that have a native implementation on this device use it (they do at first).
-    /// Without it the kernel's text runs, so that the two can be compared. It holds for dispatches
-    /// encoded from now on, by all clones.
+    /// Without it the kernel's text runs, so that the two can be compared. It holds for encoders and
+    /// streams made from now on, of all clones; those that are there keep what they were made with.
     pub fn set_native(&self, native: bool) {
         self.handle.shared.native.store(native, Ordering::Relaxed);
     }
 
-    /// Whether native implementations are used; see [`set_native`](Self::set_native).
+    /// Whether encoders and streams made now use native implementations; see
+    /// [`set_native`](Self::set_native).
     pub fn is_native(&self) -> bool {
         self.handle.shared.native.load(Ordering::Relaxed)
     }

@@ -308,16 +308,18 @@ pub enum MlxError {
 
     /// Tensors of different streams in one op.
     #[error(
-        "{operation}: the operands are on different streams ({left} and {right}); make both with \
-         one Stream"
+        "{operation}: {argument} is on {found}, but the tensor on {expected}; make both with one \
+         Stream, or copy one with to_vec and from_slice"
     )]
     StreamMismatch {
         /// The op.
         operation: &'static str,
-        /// The device of the left operand.
-        left: String,
-        /// The device of the right operand.
-        right: String,
+        /// Its argument.
+        argument: &'static str,
+        /// The stream that it must be on.
+        expected: String,
+        /// The stream that it is on.
+        found: String,
     },
 
     /// A tensor too large for the 32 bits in which kernels count.
@@ -345,16 +347,6 @@ pub enum MlxError {
     )]
     NoHistory {
         /// What was called.
-        operation: &'static str,
-    },
-
-    /// A gradient that cannot be differentiated.
-    #[error(
-        "the gradient of {operation} is made by a kernel of its own and cannot be differentiated \
-         again"
-    )]
-    NoSecondGradient {
-        /// The op.
         operation: &'static str,
     },
 

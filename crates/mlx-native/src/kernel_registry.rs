@@ -18,12 +18,14 @@ use crate::sync::lock;
 ///
 /// A new registry knows every built-in kernel. A text registered under an existing name takes its
 /// place.
+#[derive(Clone)]
 pub struct KernelRegistry {
     entries: HashMap<String, Entry>,
     /// Texts that users registered, so that one registered under several names compiles once.
     texts: HashMap<Arc<str>, Arc<Source>>,
 }
 
+#[derive(Clone)]
 struct Entry {
     source: Arc<Source>,
     built_in: bool,
@@ -32,6 +34,7 @@ struct Entry {
 }
 
 /// A pipeline, and what it was made for.
+#[derive(Clone)]
 struct Made {
     device: u64,
     constants: FunctionConstants,

@@ -3,11 +3,11 @@
 //! Every committed command list gets a number, counted up in the order of submission, and a device
 //! finishes them in that order (a Metal queue and a CUDA stream do; the CPU runs one at a time).
 //! So "has this buffer's work finished?" is a comparison of two numbers, and nobody has to be
-//! called back. What went wrong is kept here under the list's number until somebody hears of it.
+//! called back. What went wrong with a list is known to its encoder and to every buffer that it was
+//! to write, which share its [`Submission`].
 
-use std::collections::BTreeMap;
-use std::sync::atomic::{AtomicU64, AtomicUsize, Ordering};
-use std::sync::{Arc, Condvar, Mutex, PoisonError};
+use std::sync::atomic::{AtomicBool, AtomicU64, Ordering};
+use std::sync::{Arc, Condvar, Mutex, OnceLock, PoisonError};
 
 use crate::backend::{Backend, CommandList};
 use crate::buffer::access::Access;
@@ -26,29 +26,35 @@ pub(crate) struct Queue {
 
 impl Queue {
     /// Hands a list to the device, if the host views none of its buffers in a way that forbids it:
-    /// else nothing of it runs. Returns its number.
-    pub fn submit(&self, backend: &dyn Backend, list: CommandList, uses: &Uses) -> Result<u64> {
+    /// else nothing of it runs.
+    pub fn submit(
+        &self,
+        backend: &dyn Backend,
+        list: CommandList,
+        uses: &Uses,
+    ) -> Result<Arc<Submission>> {
         let mut last = lock(&self.last);
         let number = *last + 1;
+        let submission = Arc::new(Submission::new(number));
         {
             // All buffers are locked before one is marked: a refusal leaves no trace. This cannot
             // deadlock, as everyone else locks one buffer at a time, and a buffer has one queue.
             let mut accesses: Vec<_> = uses.iter().map(|u| (u, u.allocation.access())).collect();
             for (used, access) in &accesses {
-                access.check_work(used, &self.timeline)?;
+                access.check_work(used, uses.keeps_failures())?;
             }
             for (used, access) in &mut accesses {
-                Access::begin_work(access, used, uses.encoder(), number);
+                Access::begin_work(access, used, uses.encoder(), &submission);
             }
         }
         *last = number;
         let ticket = Ticket {
             timeline: Arc::clone(&self.timeline),
-            number,
+            submission: Arc::clone(&submission),
             outcome: None,
         };
         backend.submit(list, ticket);
-        Ok(number)
+        Ok(submission)
     }
 
     /// Waits until the device has finished everything up to `number`.
@@ -60,20 +66,56 @@ impl Queue {
     }
 }
 
-/// How far a device has come, and what went wrong on the way.
+/// A list that was handed to a device, for those who want to know what came of it.
+#[derive(Debug)]
+pub(crate) struct Submission {
+    pub number: u64,
+    fault: OnceLock<Fault>,
+    /// Whether somebody who answers for its results has been told of the fault.
+    told: AtomicBool,
+}
+
+/// What went wrong with a list.
+#[derive(Clone, Debug)]
+pub(crate) struct Fault {
+    pub error: MlxError,
+    /// The number of the dispatch at which it happened, counted from 0: what earlier ones made is
+    /// right.
+    pub dispatch: usize,
+}
+
+impl Submission {
+    pub fn new(number: u64) -> Self {
+        Self {
+            number,
+            fault: OnceLock::new(),
+            told: AtomicBool::new(false),
+        }
+    }
+
+    /// What went wrong, once the list is finished.
+    pub fn fault(&self) -> Option<&Fault> {
+        self.fault.get()
+    }
+
+    /// The same, if nobody has been told.
+    pub fn untold_fault(&self) -> Option<&Fault> {
+        self.fault().filter(|_| !self.told.load(Ordering::Acquire))
+    }
+
+    /// Somebody has been told of the fault, and buffers need not tell it.
+    pub fn tell(&self) {
+        self.told.store(true, Ordering::Release);
+    }
+}
+
+/// How far a device has come.
 #[derive(Debug, Default)]
 pub(crate) struct Timeline {
     completed: AtomicU64,
-    /// How many faults `progress` holds: looking costs no lock while there are none.
-    fault_count: AtomicUsize,
-    progress: Mutex<Progress>,
+    /// How many threads wait.
+    waiters: Mutex<usize>,
     advanced: Condvar,
-}
-
-#[derive(Debug, Default)]
-struct Progress {
-    waiters: usize,
-    faults: BTreeMap<u64, MlxError>,
 }
 
 impl Timeline {
@@ -84,48 +126,23 @@ impl Timeline {
 
     /// Blocks until `completed` reaches `number`.
     pub fn wait(&self, number: u64) {
-        let mut progress = lock(&self.progress);
-        progress.waiters += 1;
+        let mut waiters = lock(&self.waiters);
+        *waiters += 1;
         while self.completed() < number {
-            progress = self
+            waiters = self
                 .advanced
-                .wait(progress)
+                .wait(waiters)
                 .unwrap_or_else(PoisonError::into_inner);
         }
-        progress.waiters -= 1;
+        *waiters -= 1;
     }
 
-    /// What went wrong in a submission, if nobody has heard of it yet.
-    pub fn fault(&self, number: u64) -> Option<MlxError> {
-        if self.fault_count.load(Ordering::Acquire) == 0 {
-            return None;
-        }
-        lock(&self.progress).faults.get(&number).cloned()
-    }
-
-    /// The same, and it counts as heard of from now on.
-    pub fn take_fault(&self, number: u64) -> Option<MlxError> {
-        if self.fault_count.load(Ordering::Acquire) == 0 {
-            return None;
-        }
-        let fault = lock(&self.progress).faults.remove(&number);
-        if fault.is_some() {
-            self.fault_count.fetch_sub(1, Ordering::AcqRel);
-        }
-        fault
-    }
-
-    fn finish(&self, number: u64, outcome: Result<()>) {
-        let mut progress = lock(&self.progress);
-        if let Err(fault) = outcome
-            && progress.faults.insert(number, fault).is_none()
-        {
-            self.fault_count.fetch_add(1, Ordering::AcqRel);
-        }
+    fn finish(&self, number: u64) {
+        let waiters = lock(&self.waiters);
         self.completed.fetch_max(number, Ordering::Release);
         // Waking is a system call; mostly nobody waits.
-        let wake = progress.waiters > 0;
-        drop(progress);
+        let wake = *waiters > 0;
+        drop(waiters);
         if wake {
             self.advanced.notify_all();
         }
@@ -137,13 +154,13 @@ impl Timeline {
 #[derive(Debug)]
 pub(crate) struct Ticket {
     timeline: Arc<Timeline>,
-    number: u64,
-    outcome: Option<Result<()>>,
+    submission: Arc<Submission>,
+    outcome: Option<Result<(), Fault>>,
 }
 
 impl Ticket {
     /// The submission is finished: all it wrote is visible to who sees this.
-    pub fn finish(mut self, outcome: Result<()>) {
+    pub fn finish(mut self, outcome: Result<(), Fault>) {
         self.outcome = Some(outcome);
     }
 }
@@ -151,12 +168,19 @@ impl Ticket {
 impl Drop for Ticket {
     fn drop(&mut self) {
         let outcome = self.outcome.take().unwrap_or_else(|| {
-            Err(MlxError::DeviceFault {
-                kernel: String::new(),
-                message: "the device stopped in the middle of a command list".into(),
+            Err(Fault {
+                error: MlxError::DeviceFault {
+                    kernel: String::new(),
+                    message: "the device stopped in the middle of a command list".into(),
+                },
+                dispatch: 0,
             })
         });
-        self.timeline.finish(self.number, outcome);
+        if let Err(fault) = outcome {
+            // A ticket finishes once, so nothing is there yet.
+            let _ = self.submission.fault.set(fault);
+        }
+        self.timeline.finish(self.submission.number);
     }
 }
 
@@ -167,7 +191,7 @@ mod tests {
     fn ticket(timeline: &Arc<Timeline>, number: u64) -> Ticket {
         Ticket {
             timeline: Arc::clone(timeline),
-            number,
+            submission: Arc::new(Submission::new(number)),
             outcome: None,
         }
     }
@@ -188,12 +212,14 @@ mod tests {
     }
 
     #[test]
-    fn a_dropped_ticket_is_a_fault_that_is_told_once() {
+    fn a_dropped_ticket_is_a_fault() {
         let timeline = Arc::new(Timeline::default());
-        drop(ticket(&timeline, 1));
+        let ticket = ticket(&timeline, 1);
+        let submission = Arc::clone(&ticket.submission);
+        drop(ticket);
         assert_eq!(timeline.completed(), 1);
-        assert!(timeline.fault(1).is_some());
-        assert!(timeline.take_fault(1).is_some());
-        assert!(timeline.fault(1).is_none() && timeline.take_fault(1).is_none());
+        assert!(submission.untold_fault().is_some());
+        submission.tell();
+        assert!(submission.untold_fault().is_none() && submission.fault().is_some());
     }
 }

@@ -2,8 +2,11 @@
 
 #![allow(clippy::unwrap_used)]
 
+use std::sync::atomic::{AtomicBool, Ordering};
+use std::time::Duration;
+
 use mlx_native::ops::{self, Op};
-use mlx_native::{DeviceKind, MlxDevice, Stream, verify};
+use mlx_native::{DeviceKind, MlxDevice, Stream, Tensor, verify};
 
 fn stream(native: bool) -> Stream {
     let device = MlxDevice::open(DeviceKind::Cpu).unwrap();
@@ -16,7 +19,7 @@ fn every_op_is_proven_natively_and_by_kernel_text() {
     let stream = stream(true);
     let reports = verify::verify(&stream, &[], 0, |_| {}).unwrap();
     assert_eq!(reports.len(), ops::table().count());
-    assert!(stream.device().is_native(), "the switch is as it was");
+    assert!(stream.is_native() && stream.device().is_native());
     for report in reports {
         assert!(report.is_proven(), "{}: {:#?}", report.op, report.failures);
         assert!(report.comparisons > 0 && report.controls > 0);
@@ -30,6 +33,49 @@ fn kernel_text_alone_is_proven_once() {
         reports[0].comparisons
     };
     assert_eq!(comparisons(true), 2 * comparisons(false));
+}
+
+#[test]
+fn proving_kernel_text_does_not_change_the_way_of_others() {
+    let proven = stream(true);
+    let data: Vec<f32> = (0..8 * 700).map(|i| (i % 89) as f32 / 7.0 - 6.0).collect();
+    let product = |stream: &Stream| {
+        let a = Tensor::from_slice(stream, &data, [8, 700]).unwrap();
+        let c = a.matmul(&a.t().unwrap()).unwrap().to_vec::<f32>().unwrap();
+        c.iter().map(|v| v.to_bits()).collect::<Vec<_>>()
+    };
+    let text = proven.with_native(false);
+    let (native_bits, text_bits) = (product(&proven), product(&text));
+    assert_ne!(native_bits, text_bits, "nothing tells the two ways apart");
+    let is_done = AtomicBool::new(false);
+    std::thread::scope(|scope| {
+        scope.spawn(|| {
+            let reports = verify::verify(&proven, &["exp"], 0, |_| {}).unwrap();
+            is_done.store(true, Ordering::Release);
+            assert!(reports.iter().all(|report| report.is_proven()));
+        });
+        // Streams that were there, new ones, and clones of the one that is proven.
+        let there = Stream::new(proven.device()).unwrap();
+        let clone = proven.clone();
+        while !is_done.load(Ordering::Acquire) {
+            let new = Stream::new(proven.device()).unwrap();
+            for stream in [&there, &clone, &new] {
+                assert!(product(stream) == native_bits, "{stream} changed its way");
+            }
+            // Everybody's work waits for each other's.
+            std::thread::sleep(Duration::from_millis(1));
+        }
+    });
+    assert!(product(&text) == text_bits);
+}
+
+#[test]
+fn the_switch_of_a_device_is_for_what_is_made_later() {
+    let device = MlxDevice::open(DeviceKind::Cpu).unwrap();
+    let before = Stream::new(&device).unwrap();
+    device.set_native(false);
+    assert!(before.is_native() && !Stream::new(&device).unwrap().is_native());
+    assert!(Stream::new(&device).unwrap().with_native(true).is_native());
 }
 
 /// Lines of kernels, how to break them, and the ops that run them: all that have the line, if none

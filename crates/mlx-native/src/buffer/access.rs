@@ -8,9 +8,11 @@
 //! - *finished*: the timeline has passed its number.
 //!
 //! A view and work conflict if either writes. Work is checked against views when it is committed.
-//! Work that was to write the buffer but never will (its encoder was dropped, or it failed on the
-//! device and nobody heard of it) makes the contents *lost*: that is an error for every reader until
-//! committed work writes the buffer, or a mutable view has reported it.
+//! Work that was to write the buffer but never will (its encoder was dropped; it failed on the device
+//! and nobody heard of it; a stream's work failed or was refused, or read what such work was to make)
+//! makes the contents *lost*: that is an error for every reader until committed work writes the
+//! buffer, or a mutable view has reported it. A stream's failures stay whoever hears of them, since
+//! its tensors are many people's.
 //!
 //! Everything happens under the buffer's lock, so there is never a moment at which a view and
 //! conflicting committed work both exist: this is what the `unsafe` code of views and of the back
@@ -20,7 +22,7 @@ use std::sync::Arc;
 
 use crate::encoder::uses::Use;
 use crate::error::{MlxError, Result};
-use crate::queue::Timeline;
+use crate::queue::{Submission, Timeline};
 
 /// What a view is for.
 #[derive(Clone, Copy, Debug, PartialEq, Eq)]
@@ -42,8 +44,19 @@ pub(crate) struct Access {
     last_read: u64,
     /// The last committed work that writes it.
     last_write: u64,
-    /// The kernel that would have written it, had its encoder not been dropped.
-    dropped: Option<Arc<str>>,
+    /// What was last committed to write it.
+    writer_work: Option<Writing>,
+    /// Why work that was to write it never will.
+    lost: Option<MlxError>,
+}
+
+/// Committed work that writes a buffer.
+#[derive(Debug)]
+struct Writing {
+    submission: Arc<Submission>,
+    kernel: Arc<str>,
+    /// The number of the dispatch in its list.
+    dispatch: usize,
 }
 
 #[derive(Debug)]
@@ -76,10 +89,10 @@ impl Access {
         if wanted > timeline.completed() {
             return Ok(Some(wanted));
         }
-        if let Some(lost) = self.lost(timeline) {
+        if let Some(lost) = self.lost() {
             if writing {
-                self.dropped = None;
-                self.last_write = 0;
+                self.lost = None;
+                self.writer_work = None;
             }
             return Err(lost);
         }
@@ -123,13 +136,21 @@ impl Access {
     pub fn abandon(&mut self, encoder: u64) {
         let work = self.recorded.iter().find(|r| r.encoder == encoder);
         if let Some(work) = work.filter(|w| w.writes) {
-            self.dropped = Some(Arc::clone(&work.kernel));
+            self.lost = Some(MlxError::LostWork {
+                kernel: work.kernel.to_string(),
+                reason: "its encoder was dropped before commit_and_wait".into(),
+            });
         }
         self.forget(encoder);
     }
 
-    /// Whether work may be committed now.
-    pub fn check_work(&self, used: &Use, timeline: &Timeline) -> Result<()> {
+    /// Work that was to write the buffer never will.
+    pub fn lose(&mut self, reason: MlxError) {
+        self.lost = Some(reason);
+    }
+
+    /// Whether work may be committed now. `strictly` counts what may be written among what is read.
+    pub fn check_work(&self, used: &Use, strictly: bool) -> Result<()> {
         let site = match (self.writer, self.readers > 0) {
             (true, _) => Some(&used.first),
             (false, true) => used.first_write.as_ref(),
@@ -144,8 +165,8 @@ impl Access {
                 mutable: self.writer,
             });
         }
-        match self.lost(timeline) {
-            Some(lost) if used.reads_first => Err(MlxError::InvalidBinding {
+        match self.lost() {
+            Some(lost) if used.reads_first || strictly => Err(MlxError::InvalidBinding {
                 kernel: used.first.kernel().to_string(),
                 argument: used.first.argument().to_string(),
                 slot: used.first.slot(),
@@ -155,36 +176,38 @@ impl Access {
         }
     }
 
-    /// Notes that recorded work is committed under this number.
-    pub fn begin_work(&mut self, used: &Use, encoder: u64, number: u64) {
+    /// Notes that recorded work is committed.
+    pub fn begin_work(&mut self, used: &Use, encoder: u64, submission: &Arc<Submission>) {
         self.forget(encoder);
         if used.reads {
-            self.last_read = number;
+            self.last_read = submission.number;
         }
-        if used.first_write.is_some() {
-            self.last_write = number;
-            self.dropped = None;
+        if let Some((site, dispatch)) = &used.last_write {
+            self.last_write = submission.number;
+            self.writer_work = Some(Writing {
+                submission: Arc::clone(submission),
+                kernel: Arc::clone(site.kernel()),
+                dispatch: *dispatch,
+            });
+            self.lost = None;
         }
     }
 
     /// Why the contents are not what they should be, if so.
-    fn lost(&self, timeline: &Timeline) -> Option<MlxError> {
-        if let Some(kernel) = &self.dropped {
-            return Some(MlxError::LostWork {
-                kernel: kernel.to_string(),
-                reason: "its encoder was dropped before commit_and_wait".into(),
-            });
+    pub fn lost(&self) -> Option<MlxError> {
+        if let Some(lost) = &self.lost {
+            return Some(lost.clone());
         }
-        let fault = timeline.fault(self.last_write)?;
-        let kernel = match &fault {
-            MlxError::DeviceFault { kernel, .. } | MlxError::Interrupted { kernel } => {
-                kernel.clone()
-            }
-            _ => String::new(),
-        };
+        let work = self.writer_work.as_ref()?;
+        let fault = work.submission.untold_fault()?;
+        if work.dispatch < fault.dispatch {
+            return None;
+        }
+        let itself = work.dispatch == fault.dispatch;
+        let what = if itself { "its run" } else { "work before it" };
         Some(MlxError::LostWork {
-            kernel,
-            reason: format!("its run failed: {fault}"),
+            kernel: work.kernel.to_string(),
+            reason: format!("{what} failed: {}", fault.error),
         })
     }
 }

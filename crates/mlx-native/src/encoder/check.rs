@@ -5,7 +5,6 @@ use crate::error::{MlxError, Result, Slot};
 use crate::metal::DeviceRef;
 use crate::pipeline::{Argument, Pipeline, limits};
 use std::sync::Arc;
-use std::sync::atomic::Ordering;
 
 use super::KernelArgument;
 
@@ -13,6 +12,8 @@ use super::KernelArgument;
 pub(super) struct Request<'r, A> {
     pub pipeline: &'r Pipeline,
     pub device: &'r DeviceRef,
+    /// Whether a native implementation may run.
+    pub native: bool,
     /// Index and what is bound there.
     pub arguments: A,
     /// Index and bytes.
@@ -36,7 +37,7 @@ impl<'a, A: Iterator<Item = (u64, KernelArgument<'a>)> + Clone> Request<'_, A> {
         let bindings = self.bindings()?;
         let threadgroup_memory = self.threadgroup_memory()?;
         Ok(Dispatch {
-            native: self.device.shared.native.load(Ordering::Relaxed) && !aliased(&bindings),
+            native: self.native && !aliased(&bindings),
             pipeline: self.pipeline.clone(),
             bindings,
             threadgroup_memory,

@@ -10,15 +10,17 @@ mod tests;
 pub(crate) mod uses;
 
 use std::fmt;
+use std::sync::Arc;
 use std::sync::atomic::{AtomicU64, Ordering};
 
 use bytemuck::NoUninit;
 
-use crate::backend::{Command, CommandList};
+use crate::backend::{Command, CommandList, Contents, Dispatch};
 use crate::buffer::MlxBuffer;
 use crate::error::{MlxError, Result};
 use crate::metal::{DeviceRef, MTLSize};
 use crate::pipeline::Pipeline;
+use crate::queue::Submission;
 use uses::Uses;
 
 /// What a kernel argument is bound to.
@@ -53,21 +55,37 @@ impl<'a> From<&'a MlxBuffer> for KernelArgument<'a> {
 /// report [`MlxError::LostWork`] to whoever views them next.
 pub struct CommandEncoder {
     device: DeviceRef,
+    /// Whether kernels use their native implementations.
+    native: bool,
     list: CommandList,
     uses: Uses,
     /// The first error since the last commit.
     error: Option<MlxError>,
     /// Committed work whose outcome nobody has been told yet.
-    submitted: Vec<u64>,
+    submitted: Vec<Arc<Submission>>,
 }
 
 impl CommandEncoder {
     pub(crate) fn new(device: DeviceRef) -> Self {
+        let native = device.shared.native.load(Ordering::Relaxed);
+        Self::with(device, native, false)
+    }
+
+    /// An encoder of work that many people record, each of whom must hear of what fails for him:
+    /// a wrong dispatch is refused alone ([`take_error`](Self::take_error)); what failed work was to
+    /// write, and what is made from that, stays an error whoever has been told.
+    pub(crate) fn for_stream(device: DeviceRef, native: bool) -> Self {
+        Self::with(device, native, true)
+    }
+
+    fn with(device: DeviceRef, native: bool, keeps_failures: bool) -> Self {
         static NEXT_ID: AtomicU64 = AtomicU64::new(1);
+        let id = NEXT_ID.fetch_add(1, Ordering::Relaxed);
         Self {
             device,
+            native,
             list: CommandList::default(),
-            uses: Uses::new(NEXT_ID.fetch_add(1, Ordering::Relaxed)),
+            uses: Uses::new(id, keeps_failures),
             error: None,
             submitted: Vec::new(),
         }
@@ -158,17 +176,17 @@ impl CommandEncoder {
             }
         };
         match result {
-            Ok(number) => {
+            Ok(submission) => {
                 let timeline = &self.device.shared.queue.timeline;
                 // What has ended well already needs no wait.
                 self.submitted.extend(
-                    number.filter(|&n| timeline.completed() < n || timeline.fault(n).is_some()),
+                    submission.filter(|s| timeline.completed() < s.number || s.fault().is_some()),
                 );
                 self.uses.clear();
                 Ok(())
             }
             Err(error) => {
-                self.uses.forget();
+                self.uses.refuse(&error);
                 Err(error)
             }
         }
@@ -181,16 +199,27 @@ impl CommandEncoder {
     /// The first thing that went wrong on the device, naming kernel, argument and thread.
     pub fn wait(&mut self) -> Result<()> {
         let shared = &self.device.shared;
-        if let Some(&last) = self.submitted.last() {
-            shared.queue.wait(shared.backend.as_ref(), last);
+        if let Some(last) = self.submitted.last() {
+            shared.queue.wait(shared.backend.as_ref(), last.number);
         }
-        let mut faults = self
-            .submitted
-            .drain(..)
-            .filter_map(|number| shared.queue.timeline.take_fault(number));
-        let first = faults.next();
-        faults.for_each(drop);
-        first.map_or(Ok(()), Err)
+        let mut first = Ok(());
+        for submission in self.submitted.drain(..) {
+            let Some(fault) = submission.untold_fault() else {
+                continue;
+            };
+            if first.is_ok() {
+                first = Err(fault.error.clone());
+            }
+            if !self.uses.keeps_failures() {
+                submission.tell();
+            }
+        }
+        first
+    }
+
+    /// The first error since the last commit, which then does not come from the commit.
+    pub(crate) fn take_error(&mut self) -> Option<MlxError> {
+        self.error.take()
     }
 
     /// Commits what is encoded and waits for it.
@@ -214,12 +243,23 @@ impl CommandEncoder {
         let request = check::Request {
             pipeline,
             device: &self.device,
+            native: self.native,
             arguments: arguments.clone(),
             threadgroup_memory,
             threads: threads.dimensions(),
             threads_per_threadgroup: threads_per_threadgroup.dimensions(),
         };
         let checked = request.check();
+        if self.uses.keeps_failures() {
+            match &checked {
+                Ok(dispatch) if self.inherits_failure(dispatch) => return,
+                Ok(_) => {}
+                Err(error) => {
+                    self.error.get_or_insert_with(|| error.clone());
+                    return;
+                }
+            }
+        }
         // Even a wrong dispatch leaves its mark on the buffers, so that it cannot be forgotten by
         // dropping the encoder.
         let depends = self.uses.add(&self.device, pipeline, arguments);
@@ -234,6 +274,45 @@ impl CommandEncoder {
                 self.error.get_or_insert(error);
             }
         }
+    }
+}
+
+impl CommandEncoder {
+    /// What would be made from lost contents is lost too, for the same reason. True if so; then the
+    /// dispatch must not be encoded.
+    fn inherits_failure(&mut self, dispatch: &Dispatch) -> bool {
+        let buffers = || {
+            dispatch
+                .bindings
+                .iter()
+                .filter_map(|binding| match &binding.contents {
+                    Contents::Buffer(allocation) => Some((allocation, binding.writable)),
+                    Contents::Bytes(_) => None,
+                })
+        };
+        let Some(lost) = buffers().find_map(|(allocation, _)| allocation.access().lost()) else {
+            return false;
+        };
+        // Committing counts what is written as made, so that earlier work on the same buffers has to
+        // be committed before.
+        if let Err(error) = self.commit() {
+            self.error.get_or_insert(error);
+        }
+        const INHERITED: &str = "it reads what failed work was to make: ";
+        let reason = match lost {
+            MlxError::LostWork { reason, .. } if reason.starts_with(INHERITED) => reason,
+            MlxError::LostWork { kernel, reason } => {
+                format!("{INHERITED}kernel `{kernel}` never made it, as {reason}")
+            }
+            other => format!("{INHERITED}{other}"),
+        };
+        for (allocation, _) in buffers().filter(|&(_, writable)| writable) {
+            allocation.access().lose(MlxError::LostWork {
+                kernel: dispatch.pipeline.name().into(),
+                reason: reason.clone(),
+            });
+        }
+        true
     }
 }
 

@@ -8,7 +8,7 @@ use std::sync::Arc;
 
 use super::KernelArgument;
 use crate::buffer::Allocation;
-use crate::error::Slot;
+use crate::error::{MlxError, Slot};
 use crate::metal::DeviceRef;
 use crate::pipeline::{Pipeline, Signature};
 
@@ -16,6 +16,11 @@ use crate::pipeline::{Pipeline, Signature};
 #[derive(Debug)]
 pub(crate) struct Uses {
     encoder: u64,
+    /// Whether buffers keep what went wrong, even if the encoder's owner was told: see
+    /// [`CommandEncoder::for_stream`](super::CommandEncoder::for_stream).
+    keeps_failures: bool,
+    /// How many dispatches were noted.
+    dispatches: usize,
     list: Vec<Use>,
     /// The place in `list` of each allocation.
     places: HashMap<u64, usize>,
@@ -31,6 +36,8 @@ pub(crate) struct Use {
     pub first: Site,
     /// The first use that may write.
     pub first_write: Option<Site>,
+    /// The last one, and the number of its dispatch.
+    pub last_write: Option<(Site, usize)>,
     /// Whether any use reads. What a kernel may write it may also read, but only an argument that it
     /// cannot write counts as a plain read.
     pub reads: bool,
@@ -62,9 +69,11 @@ impl Site {
 }
 
 impl Uses {
-    pub fn new(encoder: u64) -> Self {
+    pub fn new(encoder: u64, keeps_failures: bool) -> Self {
         Self {
             encoder,
+            keeps_failures,
+            dispatches: 0,
             list: Vec::new(),
             places: HashMap::new(),
             epoch: 0,
@@ -73,6 +82,10 @@ impl Uses {
 
     pub fn encoder(&self) -> u64 {
         self.encoder
+    }
+
+    pub fn keeps_failures(&self) -> bool {
+        self.keeps_failures
     }
 
     pub fn iter(&self) -> std::slice::Iter<'_, Use> {
@@ -118,6 +131,7 @@ impl Uses {
             };
             self.note(allocation, site, known_before);
         }
+        self.dispatches += 1;
         depends
     }
 
@@ -129,6 +143,7 @@ impl Uses {
                 allocation: Arc::clone(allocation),
                 first: site.clone(),
                 first_write: None,
+                last_write: None,
                 reads: false,
                 reads_first: false,
                 read_epoch: None,
@@ -146,6 +161,7 @@ impl Uses {
         }
         if writes {
             known.write_epoch = Some(self.epoch);
+            known.last_write = Some((site.clone(), self.dispatches));
             known.first_write.get_or_insert(site);
         } else {
             known.read_epoch = Some(self.epoch);
@@ -159,12 +175,20 @@ impl Uses {
         self.list.clear();
         self.places.clear();
         self.epoch = 0;
+        self.dispatches = 0;
     }
 
     /// Starts anew after an error that the caller is told of.
-    pub fn forget(&mut self) {
+    pub fn refuse(&mut self, error: &MlxError) {
         for used in &self.list {
-            used.allocation.access().forget(self.encoder);
+            let mut access = used.allocation.access();
+            access.forget(self.encoder);
+            if let (true, Some((site, _))) = (self.keeps_failures, &used.last_write) {
+                access.lose(MlxError::LostWork {
+                    kernel: site.kernel().to_string(),
+                    reason: format!("it was committed with work that was refused: {error}"),
+                });
+            }
         }
         self.clear();
     }

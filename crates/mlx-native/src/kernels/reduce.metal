@@ -1,6 +1,7 @@
 // Reductions of the middle of an array of shape [outer, length, inner], in row-major order.
 //
-// With inner = 1 a threadgroup reduces each row; else a thread reduces each column. Sums are taken
+// With inner = 1 a threadgroup reduces a row at a time, and takes further rows if there are more of
+// them than threadgroups; else a thread reduces each column. Sums are taken
 // in blocks, so that the rounding error grows with the root of the length rather than with it.
 #include <metal_stdlib>
 using namespace metal;
@@ -55,29 +56,32 @@ inline float threadgroup_maximum(float value, threadgroup float* partial, uint l
 kernel void sum_rows_f32(device const float* input [[buffer(0)]],
                          device float* output [[buffer(1)]],
                          constant Reduction& p [[buffer(2)]],
-                         uint row [[threadgroup_position_in_grid]],
+                         uint group [[threadgroup_position_in_grid]],
+                         uint groups [[threadgroups_per_grid]],
                          uint index [[thread_index_in_threadgroup]],
                          uint threads [[threads_per_threadgroup]],
                          uint lane [[thread_index_in_simdgroup]],
                          uint simdgroup [[simdgroup_index_in_threadgroup]],
                          uint simdgroups [[simdgroups_per_threadgroup]]) {
     threadgroup float partial[32];
-    device const float* x = input + row * p.length;
-    float total = 0.0f;
-    float block = 0.0f;
-    uint in_block = 0;
-    for (uint i = index; i < p.length; i += threads) {
-        block += x[i];
-        in_block++;
-        if (in_block == BLOCK) {
-            total += block;
-            block = 0.0f;
-            in_block = 0;
+    for (ulong row = group; row < p.outer; row += groups) {
+        device const float* x = input + row * p.length;
+        float total = 0.0f;
+        float block = 0.0f;
+        uint in_block = 0;
+        for (uint i = index; i < p.length; i += threads) {
+            block += x[i];
+            in_block++;
+            if (in_block == BLOCK) {
+                total += block;
+                block = 0.0f;
+                in_block = 0;
+            }
         }
-    }
-    total = threadgroup_sum(total + block, partial, lane, simdgroup, simdgroups);
-    if (index == 0) {
-        output[row] = total / p.divisor;
+        total = threadgroup_sum(total + block, partial, lane, simdgroup, simdgroups);
+        if (index == 0) {
+            output[row] = total / p.divisor;
+        }
     }
 }
 
@@ -103,21 +107,24 @@ kernel void sum_columns_f32(device const float* input [[buffer(0)]],
 kernel void max_rows_f32(device const float* input [[buffer(0)]],
                          device float* output [[buffer(1)]],
                          constant Reduction& p [[buffer(2)]],
-                         uint row [[threadgroup_position_in_grid]],
+                         uint group [[threadgroup_position_in_grid]],
+                         uint groups [[threadgroups_per_grid]],
                          uint index [[thread_index_in_threadgroup]],
                          uint threads [[threads_per_threadgroup]],
                          uint lane [[thread_index_in_simdgroup]],
                          uint simdgroup [[simdgroup_index_in_threadgroup]],
                          uint simdgroups [[simdgroups_per_threadgroup]]) {
     threadgroup float partial[32];
-    device const float* x = input + row * p.length;
-    float best = -INFINITY;
-    for (uint i = index; i < p.length; i += threads) {
-        best = maximum(best, x[i]);
-    }
-    best = threadgroup_maximum(best, partial, lane, simdgroup, simdgroups);
-    if (index == 0) {
-        output[row] = best;
+    for (ulong row = group; row < p.outer; row += groups) {
+        device const float* x = input + row * p.length;
+        float best = -INFINITY;
+        for (uint i = index; i < p.length; i += threads) {
+            best = maximum(best, x[i]);
+        }
+        best = threadgroup_maximum(best, partial, lane, simdgroup, simdgroups);
+        if (index == 0) {
+            output[row] = best;
+        }
     }
 }
 

@@ -1,4 +1,5 @@
-// softmax and log_softmax of rows; a threadgroup for each row, a row of any length.
+// softmax and log_softmax of rows; a threadgroup takes a row of any length at a time, and further
+// rows if there are more of them than threadgroups.
 #include <metal_stdlib>
 using namespace metal;
 
@@ -39,7 +40,8 @@ inline float row_max(float value, threadgroup float* partial, uint lane, uint si
 }
 
 #define ROW_ARGUMENTS                                                                              \
-    uint row [[threadgroup_position_in_grid]], uint index [[thread_index_in_threadgroup]],        \
+    uint group [[threadgroup_position_in_grid]], uint groups [[threadgroups_per_grid]],           \
+        uint index [[thread_index_in_threadgroup]],                                                \
         uint threads [[threads_per_threadgroup]], uint lane [[thread_index_in_simdgroup]],         \
         uint simdgroup [[simdgroup_index_in_threadgroup]],                                         \
         uint simdgroups [[simdgroups_per_threadgroup]]
@@ -49,22 +51,24 @@ kernel void softmax_f32(device const float* input [[buffer(0)]],
                         device float* output [[buffer(1)]],
                         constant Rows& p [[buffer(2)]], ROW_ARGUMENTS) {
     threadgroup float partial[32];
-    device const float* x = input + row * p.length;
-    device float* y = output + row * p.length;
-    float best = -INFINITY;
-    for (uint i = index; i < p.length; i += threads) {
-        best = max(best, x[i]);
-    }
-    best = row_max(best, partial, lane, simdgroup, simdgroups);
-    float total = 0.0f;
-    for (uint i = index; i < p.length; i += threads) {
-        float e = exp(x[i] - best);
-        y[i] = e;
-        total += e;
-    }
-    total = row_sum(total, partial, lane, simdgroup, simdgroups);
-    for (uint i = index; i < p.length; i += threads) {
-        y[i] = y[i] / total;
+    for (ulong row = group; row < p.rows; row += groups) {
+        device const float* x = input + row * p.length;
+        device float* y = output + row * p.length;
+        float best = -INFINITY;
+        for (uint i = index; i < p.length; i += threads) {
+            best = max(best, x[i]);
+        }
+        best = row_max(best, partial, lane, simdgroup, simdgroups);
+        float total = 0.0f;
+        for (uint i = index; i < p.length; i += threads) {
+            float e = exp(x[i] - best);
+            y[i] = e;
+            total += e;
+        }
+        total = row_sum(total, partial, lane, simdgroup, simdgroups);
+        for (uint i = index; i < p.length; i += threads) {
+            y[i] = y[i] / total;
+        }
     }
 }
 
@@ -74,14 +78,16 @@ kernel void softmax_backward_f32(device const float* output [[buffer(0)]],
                                  device float* input_gradient [[buffer(2)]],
                                  constant Rows& p [[buffer(3)]], ROW_ARGUMENTS) {
     threadgroup float partial[32];
-    uint start = row * p.length;
-    float total = 0.0f;
-    for (uint i = index; i < p.length; i += threads) {
-        total += output_gradient[start + i] * output[start + i];
-    }
-    total = row_sum(total, partial, lane, simdgroup, simdgroups);
-    for (uint i = index; i < p.length; i += threads) {
-        input_gradient[start + i] = output[start + i] * (output_gradient[start + i] - total);
+    for (ulong row = group; row < p.rows; row += groups) {
+        ulong start = row * p.length;
+        float total = 0.0f;
+        for (uint i = index; i < p.length; i += threads) {
+            total += output_gradient[start + i] * output[start + i];
+        }
+        total = row_sum(total, partial, lane, simdgroup, simdgroups);
+        for (uint i = index; i < p.length; i += threads) {
+            input_gradient[start + i] = output[start + i] * (output_gradient[start + i] - total);
+        }
     }
 }
 
@@ -90,20 +96,22 @@ kernel void log_softmax_f32(device const float* input [[buffer(0)]],
                             device float* output [[buffer(1)]],
                             constant Rows& p [[buffer(2)]], ROW_ARGUMENTS) {
     threadgroup float partial[32];
-    device const float* x = input + row * p.length;
-    device float* y = output + row * p.length;
-    float best = -INFINITY;
-    for (uint i = index; i < p.length; i += threads) {
-        best = max(best, x[i]);
-    }
-    best = row_max(best, partial, lane, simdgroup, simdgroups);
-    float total = 0.0f;
-    for (uint i = index; i < p.length; i += threads) {
-        total += exp(x[i] - best);
-    }
-    total = log(row_sum(total, partial, lane, simdgroup, simdgroups));
-    for (uint i = index; i < p.length; i += threads) {
-        y[i] = x[i] - best - total;
+    for (ulong row = group; row < p.rows; row += groups) {
+        device const float* x = input + row * p.length;
+        device float* y = output + row * p.length;
+        float best = -INFINITY;
+        for (uint i = index; i < p.length; i += threads) {
+            best = max(best, x[i]);
+        }
+        best = row_max(best, partial, lane, simdgroup, simdgroups);
+        float total = 0.0f;
+        for (uint i = index; i < p.length; i += threads) {
+            total += exp(x[i] - best);
+        }
+        total = log(row_sum(total, partial, lane, simdgroup, simdgroups));
+        for (uint i = index; i < p.length; i += threads) {
+            y[i] = x[i] - best - total;
+        }
     }
 }
 
@@ -113,14 +121,16 @@ kernel void log_softmax_backward_f32(device const float* output [[buffer(0)]],
                                      device float* input_gradient [[buffer(2)]],
                                      constant Rows& p [[buffer(3)]], ROW_ARGUMENTS) {
     threadgroup float partial[32];
-    uint start = row * p.length;
-    float total = 0.0f;
-    for (uint i = index; i < p.length; i += threads) {
-        total += output_gradient[start + i];
-    }
-    total = row_sum(total, partial, lane, simdgroup, simdgroups);
-    for (uint i = index; i < p.length; i += threads) {
-        input_gradient[start + i] =
-            output_gradient[start + i] - exp(output[start + i]) * total;
+    for (ulong row = group; row < p.rows; row += groups) {
+        ulong start = row * p.length;
+        float total = 0.0f;
+        for (uint i = index; i < p.length; i += threads) {
+            total += output_gradient[start + i];
+        }
+        total = row_sum(total, partial, lane, simdgroup, simdgroups);
+        for (uint i = index; i < p.length; i += threads) {
+            input_gradient[start + i] =
+                output_gradient[start + i] - exp(output[start + i]) * total;
+        }
     }
 }

@@ -62,11 +62,13 @@ impl Grid {
         }
     }
 
-    /// A threadgroup for each of `rows` rows of `length` elements.
+    /// A threadgroup for each of `rows` rows of `length` elements, or as many as there can be: the
+    /// kernels of rows then take several each.
     pub fn rows(rows: u64, length: u64) -> Self {
         let threads = length.next_multiple_of(32).clamp(32, 256);
+        let groups = rows.min(limits::GRID / threads);
         Self {
-            threads: MTLSize::new(rows.saturating_mul(threads), 1, 1),
+            threads: MTLSize::new(groups * threads, 1, 1),
             group: MTLSize::new(threads, 1, 1),
         }
     }
@@ -146,5 +148,93 @@ impl Check {
             return Ok(());
         }
         self.invalid(format!("{name} is {}; it must be {dtype}", buffer.dtype()))
+    }
+}
+
+#[cfg(test)]
+mod tests {
+    use super::*;
+    use crate::ops::reduce::Reduction;
+    use crate::ops::softmax::Rows;
+    use crate::testing::{cpu, floats};
+
+    #[test]
+    fn rows_have_a_grid_however_many_they_are() {
+        for (rows, length, groups) in [
+            (3, 5, 3),
+            ((1 << 27) - 1, 32, (1 << 27) - 1),
+            (1 << 27, 32, (1 << 27) - 1),
+            (limits::GRID, 1, (1 << 27) - 1),
+            (1 << 24, 256, (1 << 24) - 1),
+        ] {
+            let grid = Grid::rows(rows, length);
+            let threads = grid.threads.width;
+            assert!(threads <= limits::GRID);
+            assert_eq!(
+                threads / grid.group.width,
+                groups,
+                "{rows} rows of {length}"
+            );
+        }
+    }
+
+    /// Ten rows by one, three and ten threadgroups: the numbers are the same.
+    #[test]
+    fn kernels_of_rows_take_more_rows_than_threadgroups() {
+        let device = cpu();
+        let handle = device.metal_device();
+        let mut registry = KernelRegistry::new();
+        let (rows, length) = (10, 37);
+        let numbers: Vec<f32> = (0..rows * length)
+            .map(|i| (i * 7 % 23) as f32 / 4.0)
+            .collect();
+        let x = floats(&device, &numbers);
+        let reduction = Reduction {
+            outer: rows as u32,
+            length: length as u32,
+            inner: 1,
+            divisor: 1.0,
+        };
+        let shape = Rows {
+            rows: rows as u32,
+            length: length as u32,
+        };
+        let params = |kernel: &str| match kernel.contains("softmax") {
+            true => bytemuck::bytes_of(&shape).to_vec(),
+            false => bytemuck::bytes_of(&reduction).to_vec(),
+        };
+        for (kernel, inputs) in [
+            ("sum_rows_f32", 1),
+            ("max_rows_f32", 1),
+            ("softmax_f32", 1),
+            ("log_softmax_f32", 1),
+            ("softmax_backward_f32", 2),
+            ("log_softmax_backward_f32", 2),
+        ] {
+            let params = params(kernel);
+            let results = [1, 3, 10].map(|groups| {
+                let y = floats(&device, &vec![-1.0; rows * length]);
+                let pipeline = registry.get_pipeline(kernel, handle).unwrap();
+                let mut bindings: Vec<_> = (0..inputs).map(|i| (i, (&x).into())).collect();
+                bindings.push((inputs, (&y).into()));
+                bindings.push((inputs + 1, KernelArgument::Bytes(&params)));
+                let mut encoder = device.command_encoder().unwrap();
+                let threads = MTLSize::new(groups * 64, 1, 1);
+                encoder.encode_with(pipeline, &bindings, &[], threads, MTLSize::new(64, 1, 1));
+                encoder.commit_and_wait().unwrap();
+                y.as_slice::<f32>().unwrap().to_vec()
+            });
+            assert_eq!(results[0], results[2], "{kernel}");
+            assert_eq!(results[1], results[2], "{kernel}");
+            let untouched = if kernel.contains("rows") {
+                rows
+            } else {
+                rows * length
+            };
+            assert!(
+                results[0][..untouched].iter().all(|&v| v != -1.0),
+                "{kernel}"
+            );
+        }
     }
 }

@@ -12,8 +12,9 @@ use crate::ops::arguments::{Check, Grid, Target};
 use crate::ops::proof::{Domain, Proof, Roundings};
 
 /// Hands the list of unary ops to a macro. For each op: its documentation; its name; what its
-/// gradient is made from, x or y; both formulas, which are the kernel text; a value as an example;
-/// the reference and its gradient in f64; the numbers to try; and how many roundings each kernel
+/// gradient is made from, x or y; both formulas, which are the kernel text; the gradient as a
+/// function of tensors (x or y, and dy), to the bit what the kernel makes; a value as an example; the
+/// reference and its gradient in f64; the numbers to try; and how many roundings each kernel
 /// makes (a function of Metal's library within 1 ULP counts as 2).
 macro_rules! unary_ops {
     ($apply:ident) => {
@@ -21,6 +22,7 @@ macro_rules! unary_ops {
             /// e to the power of each element.
             exp {
                 keeps: y, forward: "exp(x)", backward: "dy * y",
+                tensors: |y, dy| dy.mul(y),
                 example: 0.5 => 1.648_721_3,
                 reference: f64::exp, gradient: |x, dy| dy * x.exp(),
                 domain: Domain::Uniform(-87.0, 88.0), roundings: (2.0, 3.0),
@@ -28,6 +30,7 @@ macro_rules! unary_ops {
             /// The natural logarithm of each element; NaN below 0.
             log {
                 keeps: x, forward: "log(x)", backward: "dy / x",
+                tensors: |x, dy| dy.div(x),
                 example: 0.5 => -0.693_147_2,
                 reference: f64::ln, gradient: |x, dy| dy / x,
                 domain: Domain::Logarithmic(1e-37, 1e38), roundings: (2.0, 1.0),
@@ -36,6 +39,7 @@ macro_rules! unary_ops {
             /// if dy is.
             sqrt {
                 keeps: y, forward: "sqrt(x)", backward: "dy == 0.0f ? 0.0f : dy / (2.0f * y)",
+                tensors: |y, dy| dy.over_twice(y),
                 example: 0.25 => 0.5,
                 reference: f64::sqrt,
                 gradient: |x, dy| if dy == 0.0 { 0.0 } else { dy / (2.0 * x.sqrt()) },
@@ -44,6 +48,7 @@ macro_rules! unary_ops {
             /// The negative of each element.
             neg {
                 keeps: y, forward: "-x", backward: "-dy",
+                tensors: |_y, dy| dy.neg(),
                 example: 0.5 => -0.5,
                 reference: |x| -x, gradient: |_, dy| -dy,
                 domain: Domain::Signed(1e-30, 1e30), roundings: (0.0, 0.0),
@@ -53,6 +58,7 @@ macro_rules! unary_ops {
             relu {
                 keeps: x, forward: "x > 0.0f || isnan(x) ? x : 0.0f",
                 backward: "x > 0.0f ? dy : 0.0f",
+                tensors: |x, dy| dy.where_positive(x),
                 example: -0.5 => 0.0,
                 reference: |x| if x > 0.0 || x.is_nan() { x } else { 0.0 },
                 gradient: |x, dy| if x > 0.0 { dy } else { 0.0 },
@@ -128,6 +134,7 @@ macro_rules! declare {
         $(#[$doc:meta])*
         $name:ident {
             keeps: $kept:ident, forward: $forward:literal, backward: $backward:literal,
+            tensors: $tensors:expr,
             example: $x:literal => $y:literal,
             reference: $reference:expr, gradient: $gradient:expr,
             domain: $domain:expr, roundings: ($f:literal, $b:literal),

@@ -78,14 +78,16 @@ impl Adam {
     ///
     /// # Errors
     ///
-    /// If there are other parameters than last time, or one is not f32.
+    /// If there are other parameters than last time, or one is not f32; if a parameter's gradient or
+    /// the parameter of the last step in its place is on another stream or has another shape.
+    /// Then no parameter has changed.
     pub fn step<'a>(
         &mut self,
         parameters: impl IntoIterator<Item = &'a mut Parameter>,
         gradients: &Gradients,
     ) -> Result<()> {
         let mut parameters: Vec<_> = parameters.into_iter().collect();
-        self.check(&parameters)?;
+        self.check(&parameters, gradients)?;
         for parameter in parameters.iter().skip(self.moments.len()) {
             let zero = || parameter.tensor.empty_like(parameter.tensor.shape());
             self.moments.push([zero()?, zero()?]);
@@ -99,8 +101,8 @@ impl Adam {
         Ok(())
     }
 
-    /// Whether the moments belong to these parameters.
-    fn check(&self, parameters: &[&mut Parameter]) -> Result<()> {
+    /// Whether the moments and gradients belong to these parameters.
+    fn check(&self, parameters: &[&mut Parameter], gradients: &Gradients) -> Result<()> {
         for (index, parameter) in parameters.iter().enumerate() {
             let tensor = &parameter.tensor;
             if tensor.dtype() != DType::F32 {
@@ -111,9 +113,16 @@ impl Adam {
                     found: tensor.dtype(),
                 });
             }
-            if let Some([m, _]) = self.moments.get(index)
-                && m.shape() != tensor.shape()
-            {
+            if let Some(gradient) = gradients.get(tensor) {
+                tensor
+                    .stream()
+                    .expect("adam", "gradient", gradient.stream())?;
+            }
+            let Some([m, _]) = self.moments.get(index) else {
+                continue;
+            };
+            m.stream().expect("adam", "parameter", tensor.stream())?;
+            if m.shape() != tensor.shape() {
                 return Err(MlxError::ShapeMismatch {
                     operation: "adam",
                     message: format!(

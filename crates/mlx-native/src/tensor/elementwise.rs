@@ -1,7 +1,10 @@
 //! Functions of each element, made from the lists of ops.
 
+use std::sync::Arc;
+
 use super::layout::{Layout, broadcast};
-use super::{Stream, Tensor};
+use super::{FusedRule, Stream, Tensor};
+use crate::autograd::{self, Node};
 use crate::dtypes::DType;
 use crate::encoder::KernelArgument;
 use crate::error::Result;
@@ -14,6 +17,7 @@ macro_rules! unary_methods {
         $(#[$doc:meta])*
         $name:ident {
             keeps: $kept:ident, forward: $forward:literal, backward: $backward:literal,
+            tensors: $tensors:expr,
             example: $x:literal => $y:literal,
             $($rest:tt)*
         }
@@ -37,7 +41,7 @@ macro_rules! unary_methods {
                 /// # Ok::<(), mlx_native::MlxError>(())
                 /// ```
                 pub fn $name(&self) -> Result<Self> {
-                    self.unary(stringify!($name), &unary::[<$name:upper>])
+                    self.unary(stringify!($name), &unary::[<$name:upper>], $tensors)
                 }
             )*
         }
@@ -67,7 +71,8 @@ macro_rules! binary_methods {
                 ///
                 /// # Errors
                 ///
-                /// If the shapes do not match, a tensor is not f32, or the memory cannot be had.
+                /// If the shapes do not match, a tensor is not f32, they are on different streams, or
+                /// the memory cannot be had.
                 ///
                 /// ```
                 /// use mlx_native::{MlxDevice, Stream, Tensor};
@@ -92,8 +97,11 @@ binary_ops!(binary_methods);
 /// The gradient of one operand, of both operands and dy, in the shape of dy.
 type BinaryRule = fn(&Tensor, &Tensor, &Tensor) -> Result<Tensor>;
 
+/// The gradient of a unary op, of what it keeps and dy.
+type UnaryRule = fn(&Tensor, &Tensor) -> Result<Tensor>;
+
 impl Tensor {
-    fn unary(&self, name: &'static str, op: &'static Unary) -> Result<Self> {
+    fn unary(&self, name: &'static str, op: &'static Unary, tensors: UnaryRule) -> Result<Self> {
         self.expect_dtype(name, "input", DType::F32)?;
         let input = self.detach().contiguous()?;
         let output = self.empty_like(self.shape())?;
@@ -102,11 +110,55 @@ impl Tensor {
             Kept::Input => input,
             Kept::Output => output.clone(),
         };
-        output.record(name, &[self], move |dy| {
-            let dy = dy.for_fused_rule(name)?.contiguous()?;
-            let dx = dy.empty_like(dy.shape())?;
-            encode(dy.stream(), op, Pass::Backward, &[&kept, &dy, &dx])?;
-            Ok(vec![Some(dx)])
+        let rule = FusedRule {
+            fused: {
+                let kept = kept.clone();
+                move |dy: &Self| dy.unary_gradient(op, &kept)
+            },
+            tensors: move |dy: &Self, node: &Arc<Node>| {
+                let kept = match op.kept {
+                    Kept::Input => kept.with_node(node.input()),
+                    Kept::Output => kept.with_node(Some(Arc::clone(node))),
+                };
+                tensors(&kept, dy)
+            },
+        };
+        output.record_fused(name, self, rule)
+    }
+
+    /// What the gradient kernel of a unary op makes of dy, without history.
+    fn unary_gradient(&self, op: &'static Unary, kept: &Self) -> Result<Self> {
+        let (dy, kept) = (self.detach().contiguous()?, kept.detach().contiguous()?);
+        let dx = dy.empty_like(dy.shape())?;
+        encode(dy.stream(), op, Pass::Backward, &[&kept, &dy, &dx])?;
+        Ok(dx)
+    }
+
+    /// Its elements where those of a condition of the same shape are positive, else 0. The condition
+    /// gets no gradient.
+    pub(crate) fn where_positive(&self, condition: &Self) -> Result<Self> {
+        let condition = condition.detach();
+        let output = self.unary_gradient(&unary::RELU, &condition)?;
+        output.record("where_positive", &[self], move |dy| {
+            Ok(vec![Some(dy.where_positive(&condition)?)])
+        })
+    }
+
+    /// `x / (2 y)`, and 0 where x is 0, also if y is 0 or NaN; y has the same shape.
+    fn over_twice(&self, y: &Self) -> Result<Self> {
+        let output = self.unary_gradient(&unary::SQRT, y)?;
+        let (quotient, divisor) = (output.clone(), y.clone());
+        // Where histories are kept the quotient is made anew, so that it has that of its operands.
+        let dividend = self.clone();
+        output.record("over_twice", &[self, y], move |dy| {
+            let by_dividend = dy.over_twice(&divisor)?;
+            let quotient = match autograd::keeps_history() {
+                true => dividend.over_twice(&divisor)?,
+                false => quotient.clone(),
+            };
+            let slope = dy.mul(&quotient)?;
+            let by_divisor = slope.add(&slope)?.over_twice(&divisor)?.neg()?;
+            Ok(vec![Some(by_dividend), Some(by_divisor)])
         })
     }
 
@@ -119,7 +171,7 @@ impl Tensor {
     ) -> Result<Self> {
         self.expect_dtype(name, "left", DType::F32)?;
         other.expect_dtype(name, "right", DType::F32)?;
-        Stream::common(name, &self.stream, &other.stream)?;
+        self.stream.expect(name, "right", &other.stream)?;
         let layouts = broadcast(self.shape(), other.shape()).and_then(|shape| {
             let [a, b] = [self, other].map(|operand| operand.layout.broadcast_to(&shape));
             Some((a?, b?))

@@ -29,7 +29,7 @@ impl Layout {
     }
 
     pub fn element_count(&self) -> usize {
-        self.shape.iter().product()
+        product(&self.shape)
     }
 
     /// Whether the elements lie in row-major order without gaps, wherever they start.
@@ -66,12 +66,16 @@ impl Layout {
     /// The elements `start`, `start + step`, ... of a dimension, `count` of them.
     pub fn slice(&self, dimension: usize, start: usize, step: isize, count: usize) -> Self {
         let mut layout = self.clone();
-        if count > 0 {
-            let places = start as isize * self.strides[dimension];
-            layout.offset = layout.offset.wrapping_add_signed(places);
-        }
         layout.shape[dimension] = count;
-        layout.strides[dimension] = self.strides[dimension] * step;
+        let stride = self.strides[dimension];
+        // Where there is nothing, places mean nothing, and lengths beside a 0 may be enormous.
+        if layout.element_count() > 0 {
+            layout.offset = layout.offset.wrapping_add_signed(start as isize * stride);
+        }
+        // The step to a second element lies within the storage; without one it may be any number.
+        if count > 1 {
+            layout.strides[dimension] = stride.saturating_mul(step);
+        }
         layout
     }
 
@@ -153,13 +157,26 @@ impl Layout {
     }
 }
 
-/// The strides of row-major order.
+/// The strides of row-major order. They are exact where there are elements; lengths beside a 0 may
+/// be more than can be counted.
 pub(crate) fn row_major(shape: &[usize]) -> Vec<isize> {
-    let mut strides = vec![1; shape.len()];
+    let mut strides = vec![1isize; shape.len()];
     for d in (1..shape.len()).rev() {
-        strides[d - 1] = strides[d] * shape[d].max(1) as isize;
+        let length = isize::try_from(shape[d].max(1)).unwrap_or(isize::MAX);
+        strides[d - 1] = strides[d].saturating_mul(length);
     }
     strides
+}
+
+/// The number of elements of a shape, or of a part of one: 0 if any length is, whatever the others;
+/// otherwise at most `usize::MAX`.
+pub(crate) fn product(shape: &[usize]) -> usize {
+    match shape.contains(&0) {
+        true => 0,
+        false => shape
+            .iter()
+            .fold(1, |product, &n| product.saturating_mul(n)),
+    }
 }
 
 /// The shape that two shapes broadcast to: dimensions are matched from the last one, and those of

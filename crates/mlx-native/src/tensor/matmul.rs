@@ -1,6 +1,6 @@
 //! The product of matrices.
 
-use super::{Layout, Stream, Tensor};
+use super::{Layout, Tensor};
 use crate::dtypes::DType;
 use crate::error::Result;
 use crate::ops::matmul::{Matmul, dispatch_matmul_f32};
@@ -12,7 +12,7 @@ impl Tensor {
     ///
     /// # Errors
     ///
-    /// If one is no matrix or not f32, or the inner dimensions differ.
+    /// If one is no matrix or not f32, the inner dimensions differ, or they are on different streams.
     ///
     /// ```
     /// use mlx_native::{MlxDevice, Stream, Tensor};
@@ -24,7 +24,7 @@ impl Tensor {
     pub fn matmul(&self, other: &Self) -> Result<Self> {
         self.expect_dtype("matmul", "left", DType::F32)?;
         other.expect_dtype("matmul", "right", DType::F32)?;
-        Stream::common("matmul", &self.stream, &other.stream)?;
+        self.stream.expect("matmul", "right", &other.stream)?;
         let (&[m, k], &[inner, n]) = (self.shape(), other.shape()) else {
             return Self::shape_error(
                 "matmul",

@@ -15,7 +15,7 @@ mod views;
 use std::fmt;
 use std::sync::Arc;
 
-use crate::autograd::Node;
+use crate::autograd::{self, Node};
 use crate::buffer::MlxBuffer;
 use crate::dtypes::{DType, Element};
 use crate::error::{MlxError, Result};
@@ -48,6 +48,16 @@ pub struct Tensor {
     storage: Arc<MlxBuffer>,
     layout: Layout,
     node: Option<Arc<Node>>,
+}
+
+/// The gradient of an op that has a kernel for it.
+struct FusedRule<F, T> {
+    /// By the kernel, from dy.
+    fused: F,
+    /// The same by tensor ops, from dy and the node of the op's output, so that it can be
+    /// differentiated. What the op keeps gets the nodes that belong to it here: a rule that held its
+    /// own output's node would be a cycle.
+    tensors: T,
 }
 
 impl Tensor {
@@ -282,13 +292,36 @@ impl Tensor {
         rule: impl Fn(&Self) -> Result<Vec<Option<Self>>> + Send + Sync + 'static,
     ) -> Result<Self> {
         let nodes = inputs.iter().map(|input| input.node.clone());
+        let rule = move |dy: &Self, _: &Arc<Node>| rule(dy);
         Ok(match Node::computed(operation, nodes.collect(), rule) {
             Some(node) => self.with_node(Some(node)),
             None => self,
         })
     }
 
-    fn expect_dtype(
+    /// As [`record`](Self::record), for an op of one input whose gradient has a kernel of its own.
+    fn record_fused<F, T>(
+        self,
+        operation: &'static str,
+        input: &Self,
+        rule: FusedRule<F, T>,
+    ) -> Result<Self>
+    where
+        F: Fn(&Self) -> Result<Self> + Send + Sync + 'static,
+        T: Fn(&Self, &Arc<Node>) -> Result<Self> + Send + Sync + 'static,
+    {
+        let rule = move |dy: &Self, node: &Arc<Node>| {
+            let dx = match autograd::keeps_history() {
+                true => (rule.tensors)(dy, node)?,
+                false => (rule.fused)(dy)?,
+            };
+            Ok(vec![Some(dx)])
+        };
+        let node = Node::computed(operation, vec![input.node.clone()], rule);
+        Ok(self.with_node(node))
+    }
+
+    pub(crate) fn expect_dtype(
         &self,
         operation: &'static str,
         argument: &'static str,

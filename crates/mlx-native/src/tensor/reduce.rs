@@ -1,8 +1,10 @@
 //! Reductions along axes.
 
 use std::ops::Range;
+use std::sync::Arc;
 
-use super::Tensor;
+use super::{FusedRule, Tensor};
+use crate::autograd::Node;
 use crate::dtypes::DType;
 use crate::error::Result;
 use crate::ops::reduce::{self, Reduction};
@@ -115,23 +117,42 @@ impl Tensor {
             reduce::dispatch_max_f32(encoder, registry, device, input, output, &reduction)
         })?;
         let y = output.clone();
-        output.record("max", &[self], move |dy| {
-            let dy = dy.for_fused_rule("max")?.contiguous()?;
-            let dx = dy.empty_like(input.shape())?;
-            dy.stream.record(|encoder, registry, device| {
-                reduce::dispatch_max_backward_f32(
-                    encoder,
-                    registry,
-                    device,
-                    input.buffer(),
-                    y.buffer(),
-                    dy.buffer(),
-                    dx.buffer(),
-                    &reduction,
-                )
-            })?;
-            Ok(vec![Some(dx)])
-        })
+        let rule = FusedRule {
+            fused: {
+                let (x, y) = (input.clone(), y.clone());
+                move |dy: &Self| dy.max_gradient(&x, &y, &reduction)
+            },
+            tensors: move |dy: &Self, _: &Arc<Node>| {
+                // Where x is the maximum does not change with it: a positive share of a gradient of 1.
+                let one = Self::full(dy.stream(), 1.0, y.shape())?;
+                let shares = one.max_gradient(&input, &y, &reduction)?;
+                let ones = Self::full(dy.stream(), 1.0, input.shape())?;
+                let ties = ones
+                    .where_positive(&shares)?
+                    .sum_of_run("sum", run.clone())?;
+                let repeated = dy.div(&ties)?.repeat_along(run.clone(), input.shape())?;
+                repeated.where_positive(&shares)
+            },
+        };
+        output.record_fused("max", self, rule)
+    }
+
+    /// What the gradient kernel of max makes of dy, without history.
+    fn max_gradient(&self, x: &Self, y: &Self, reduction: &Reduction) -> Result<Self> {
+        let dy = self.detach().contiguous()?;
+        let dx = dy.empty_like(x.shape())?;
+        dy.stream.record(|encoder, registry, device| {
+            let (x, y, dy, dx) = (x.buffer(), y.buffer(), dy.buffer(), dx.buffer());
+            reduce::dispatch_max_backward_f32(encoder, registry, device, x, y, dy, dx, reduction)
+        })?;
+        Ok(dx)
+    }
+
+    /// Each element repeated along a run of the dimensions of a shape, which are gone here.
+    fn repeat_along(&self, run: Range<usize>, shape: &[usize]) -> Result<Self> {
+        let mut kept = shape.to_vec();
+        kept[run].fill(1);
+        self.reshape(kept)?.broadcast_to(shape)
     }
 
     fn sum_or_mean(
@@ -148,7 +169,7 @@ impl Tensor {
 
     fn sum_of_run(&self, operation: &'static str, run: Range<usize>) -> Result<Self> {
         let is_mean = operation == "mean";
-        let length: usize = self.shape()[run.clone()].iter().product();
+        let length = super::layout::product(&self.shape()[run.clone()]);
         let divisor = if is_mean { length as f32 } else { 1.0 };
         let shape = without(self.shape(), &run);
         let output = if self.element_count() > 0 {
@@ -170,9 +191,7 @@ impl Tensor {
                 true => dy.clone(),
                 false => dy.div(&Self::scalar(dy.stream(), divisor)?)?,
             };
-            let mut kept = original.clone();
-            kept[run.clone()].fill(1);
-            Ok(vec![Some(share.reshape(kept)?.broadcast_to(&original)?)])
+            Ok(vec![Some(share.repeat_along(run.clone(), &original)?)])
         })
     }
 
@@ -247,7 +266,8 @@ impl Reduction {
         run: &Range<usize>,
         divisor: f32,
     ) -> Result<Self> {
-        let product = |range: &[usize]| super::layout::count(operation, range.iter().product());
+        let product =
+            |range: &[usize]| super::layout::count(operation, super::layout::product(range));
         Ok(Self {
             outer: product(&shape[..run.start])?,
             length: product(&shape[run.clone()])?,

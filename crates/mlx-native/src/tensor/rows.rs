@@ -1,6 +1,9 @@
 //! Functions of whole rows: softmax, log_softmax, and the loss of classes.
 
-use super::{Stream, Tensor};
+use std::sync::Arc;
+
+use super::{FusedRule, Tensor};
+use crate::autograd::Node;
 use crate::buffer::MlxBuffer;
 use crate::device::DeviceKind;
 use crate::dtypes::DType;
@@ -28,6 +31,8 @@ type Backward = fn(
     &MlxBuffer,
     &Rows,
 ) -> Result<()>;
+/// The gradient of a function of the last dimension, of its output and dy.
+type RowRule = fn(&Tensor, &Tensor) -> Result<Tensor>;
 
 impl Tensor {
     /// Numbers that are positive and add up to 1 along an axis.
@@ -51,7 +56,9 @@ impl Tensor {
     pub fn softmax(&self, axis: isize) -> Result<Self> {
         let forward = softmax::dispatch_softmax_f32;
         let backward = softmax::dispatch_softmax_backward_f32;
-        self.row_function("softmax", axis, forward, backward)
+        self.row_function("softmax", axis, forward, backward, |y, dy| {
+            y.mul(&dy.sub(&dy.mul(y)?.sum([-1], true)?)?)
+        })
     }
 
     /// The logarithm of [`softmax`](Self::softmax), without its overflow and underflow.
@@ -72,7 +79,9 @@ impl Tensor {
     pub fn log_softmax(&self, axis: isize) -> Result<Self> {
         let forward = softmax::dispatch_log_softmax_f32;
         let backward = softmax::dispatch_log_softmax_backward_f32;
-        self.row_function("log_softmax", axis, forward, backward)
+        self.row_function("log_softmax", axis, forward, backward, |y, dy| {
+            dy.sub(&y.exp()?.mul(&dy.sum([-1], true)?)?)
+        })
     }
 
     /// Rows lie along `axis`; the gradient is made from the output.
@@ -82,11 +91,12 @@ impl Tensor {
         axis: isize,
         forward: Forward,
         backward: Backward,
+        tensors: RowRule,
     ) -> Result<Self> {
         self.expect_dtype(operation, "input", DType::F32)?;
         let axis = self.axis(operation, axis)? as isize;
         let rows = self.transpose(axis, -1)?;
-        let output = rows.function_of_last(operation, forward, backward)?;
+        let output = rows.function_of_last(operation, forward, backward, tensors)?;
         output.transpose(axis, -1)
     }
 
@@ -95,6 +105,7 @@ impl Tensor {
         operation: &'static str,
         forward: Forward,
         backward: Backward,
+        tensors: RowRule,
     ) -> Result<Self> {
         let output = self.empty_like(self.shape())?;
         let length = self.shape().last().copied().unwrap_or(0);
@@ -110,17 +121,26 @@ impl Tensor {
             })?;
         }
         let y = output.clone();
-        output.record(operation, &[self], move |dy| {
-            let dy = dy.for_fused_rule(operation)?.contiguous()?;
-            let dx = dy.empty_like(dy.shape())?;
-            if dy.element_count() > 0 {
-                dy.stream.record(|encoder, registry, device| {
-                    let (y, dy, dx) = (y.buffer(), dy.buffer(), dx.buffer());
-                    backward(encoder, registry, device, y, dy, dx, &rows)
-                })?;
-            }
-            Ok(vec![Some(dx)])
-        })
+        let rule = FusedRule {
+            fused: {
+                let y = y.clone();
+                move |dy: &Self| {
+                    let dy = dy.detach().contiguous()?;
+                    let dx = dy.empty_like(dy.shape())?;
+                    if dy.element_count() > 0 {
+                        dy.stream.record(|encoder, registry, device| {
+                            let (y, dy, dx) = (y.buffer(), dy.buffer(), dx.buffer());
+                            backward(encoder, registry, device, y, dy, dx, &rows)
+                        })?;
+                    }
+                    Ok(dx)
+                }
+            },
+            tensors: move |dy: &Self, node: &Arc<Node>| {
+                tensors(&y.with_node(Some(Arc::clone(node))), dy)
+            },
+        };
+        output.record_fused(operation, self, rule)
     }
 
     /// The negative log-likelihood of each row's class: `y[i] = -x[i, target[i]]`, x being
@@ -131,7 +151,8 @@ impl Tensor {
     ///
     /// # Errors
     ///
-    /// If x has not two dimensions, the counts of rows differ, a dtype is wrong; on the CPU, if a
+    /// If x has not two dimensions, the counts of rows differ, a dtype is wrong, they are on different
+    /// streams; on the CPU, if a
     /// target is no class ([`MlxError::IndexOutOfRange`]). On a GPU such a row counts 0.
     ///
     /// ```
@@ -145,7 +166,7 @@ impl Tensor {
     pub fn nll(&self, target: &Self) -> Result<Self> {
         self.expect_dtype("nll", "input", DType::F32)?;
         target.expect_dtype("nll", "target", DType::U32)?;
-        Stream::common("nll", &self.stream, &target.stream)?;
+        self.stream.expect("nll", "target", &target.stream)?;
         let &[rows, classes] = self.shape() else {
             return Self::shape_error(
                 "nll",
@@ -178,8 +199,8 @@ impl Tensor {
                 nll::dispatch_nll_f32(encoder, registry, device, input, target, output, &shape)
             })?;
         }
-        output.record("nll", &[self], move |dy| {
-            let dy = dy.for_fused_rule("nll")?.contiguous()?;
+        let gradient = move |dy: &Self| {
+            let dy = dy.detach().contiguous()?;
             let dx = dy.empty_like(&[rows, classes])?;
             if dx.element_count() > 0 {
                 dy.stream.record(|encoder, registry, device| {
@@ -189,8 +210,18 @@ impl Tensor {
                     )
                 })?;
             }
-            Ok(vec![Some(dx)])
-        })
+            Ok(dx)
+        };
+        let rule = FusedRule {
+            fused: gradient.clone(),
+            tensors: move |dy: &Self, _: &Arc<Node>| {
+                // 1 at each target.
+                let places = gradient(&Self::full(dy.stream(), -1.0, [rows])?)?;
+                let repeated = dy.neg()?.unsqueeze(1)?.broadcast_to([rows, classes])?;
+                repeated.where_positive(&places)
+            },
+        };
+        output.record_fused("nll", self, rule)
     }
 
     /// A contiguous row of indices, all of them below `length` where the device can tell: the host

@@ -1,5 +1,6 @@
 //! Streams: the work of tensors on one device, in order.
 
+use std::sync::atomic::{AtomicU64, Ordering};
 use std::sync::{Arc, Mutex};
 
 use crate::buffer::MlxBuffer;
@@ -34,7 +35,10 @@ pub struct Stream {
 }
 
 struct Shared {
+    /// Different for every stream of the process, for messages.
+    number: u64,
     device: MlxDevice,
+    native: bool,
     work: Mutex<Work>,
 }
 
@@ -51,17 +55,48 @@ impl Stream {
     ///
     /// If the device cannot make a command encoder.
     pub fn new(device: &MlxDevice) -> Result<Self> {
+        Ok(Self::with(
+            device,
+            KernelRegistry::new(),
+            device.is_native(),
+        ))
+    }
+
+    /// Another stream on the same device, which knows the same kernels now. `native` says whether
+    /// those with a native implementation use it ([`MlxDevice::set_native`]).
+    ///
+    /// ```
+    /// use mlx_native::{MlxDevice, Stream};
+    /// let stream = Stream::new(&MlxDevice::new()?)?;
+    /// let by_text = stream.with_native(false);
+    /// assert!(stream.is_native() && !by_text.is_native());
+    /// # Ok::<(), mlx_native::MlxError>(())
+    /// ```
+    pub fn with_native(&self, native: bool) -> Self {
+        let registry = lock(&self.shared.work).registry.clone();
+        Self::with(self.device(), registry, native)
+    }
+
+    fn with(device: &MlxDevice, registry: KernelRegistry, native: bool) -> Self {
+        static NEXT: AtomicU64 = AtomicU64::new(1);
         let work = Work {
-            encoder: device.command_encoder()?,
-            registry: KernelRegistry::new(),
+            encoder: CommandEncoder::for_stream(device.metal_device().clone(), native),
+            registry,
             recorded: 0,
         };
-        Ok(Self {
+        Self {
             shared: Arc::new(Shared {
+                number: NEXT.fetch_add(1, Ordering::Relaxed),
                 device: device.clone(),
+                native,
                 work: Mutex::new(work),
             }),
-        })
+        }
+    }
+
+    /// Whether kernels that have a native implementation use it.
+    pub fn is_native(&self) -> bool {
+        self.shared.native
     }
 
     /// The device.
@@ -90,7 +125,8 @@ impl Stream {
     ///
     /// # Errors
     ///
-    /// What was wrong with recorded work, or went wrong on the device.
+    /// What was wrong with recorded work, or went wrong on the device since the last call. Reading
+    /// a tensor that was to come of it stays an error, and of what is made from that.
     pub fn synchronize(&self) -> Result<()> {
         let mut work = lock(&self.shared.work);
         work.recorded = 0;
@@ -107,6 +143,9 @@ impl Stream {
             encoder, registry, ..
         } = &mut *work;
         dispatch(encoder, registry, self.shared.device.metal_device())?;
+        if let Some(error) = encoder.take_error() {
+            return Err(error);
+        }
         work.recorded += 1;
         if work.recorded >= BATCH {
             work.commit()?;
@@ -126,16 +165,29 @@ impl Stream {
         Arc::ptr_eq(&self.shared, &other.shared)
     }
 
-    /// Both operands' stream, if it is one.
-    pub(crate) fn common(operation: &'static str, a: &Self, b: &Self) -> Result<()> {
-        if a.is(b) {
+    /// Refuses an argument on another stream than this one.
+    pub(crate) fn expect(
+        &self,
+        operation: &'static str,
+        argument: &'static str,
+        found: &Self,
+    ) -> Result<()> {
+        if self.is(found) {
             return Ok(());
         }
         Err(MlxError::StreamMismatch {
             operation,
-            left: a.device().name().into(),
-            right: b.device().name().into(),
+            argument,
+            expected: self.to_string(),
+            found: found.to_string(),
         })
+    }
+}
+
+impl std::fmt::Display for Stream {
+    fn fmt(&self, f: &mut std::fmt::Formatter<'_>) -> std::fmt::Result {
+        let (number, device) = (self.shared.number, self.device().name());
+        write!(f, "stream {number} of {device}")
     }
 }
 

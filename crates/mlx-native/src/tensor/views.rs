@@ -157,16 +157,17 @@ impl Tensor {
         if step == 0 {
             return Self::shape_error("slice", "the step is 0; use 1 to take every element");
         }
-        let length = self.shape()[dimension] as isize;
+        // Wide enough for any position plus any length.
+        let length = self.shape()[dimension] as i128;
         // The first and last allowed positions; an end may lie one before the first.
         let (low, high) = if step > 0 {
             (0, length)
         } else {
             (-1, length - 1)
         };
-        let clip = |position: Option<isize>, default: isize| match position {
+        let clip = |position: Option<isize>, default: i128| match position.map(|p| p as i128) {
             None => default,
-            Some(p) if p < 0 => p.saturating_add(length).clamp(low, high),
+            Some(p) if p < 0 => (p + length).clamp(low, high),
             Some(p) => p.clamp(low, high),
         };
         let (start, end) = if step > 0 {
@@ -175,10 +176,11 @@ impl Tensor {
             (clip(start, high), clip(end, low))
         };
         let distance = if step > 0 { end - start } else { start - end };
-        let count = distance.max(0).unsigned_abs().div_ceil(step.unsigned_abs());
+        let steps = distance.max(0).unsigned_abs();
+        let count = steps.div_ceil(step.unsigned_abs() as u128) as usize;
         self.cut(Cut {
             dimension,
-            start: start.max(0).unsigned_abs(),
+            start: start.max(0) as usize,
             step,
             count,
         })

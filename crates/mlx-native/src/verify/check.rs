@@ -17,8 +17,8 @@ use crate::tensor::{Stream, Tensor};
 const ENOUGH: usize = 5;
 
 /// The proof of one op, under way.
-pub(super) struct Check<'a> {
-    pub stream: &'a Stream,
+pub(super) struct Check {
+    pub stream: Stream,
     pub op: &'static Op,
     pub random: ChaCha8Rng,
     /// How kernels are run now, for failures to say.
@@ -37,13 +37,13 @@ struct Judgement {
     refused: Vec<Control>,
 }
 
-impl<'a> Check<'a> {
-    pub fn new(stream: &'a Stream, op: &'static Op, seed: u64) -> Self {
+impl Check {
+    pub fn new(stream: &Stream, op: &'static Op, seed: u64) -> Self {
         let name = op.name.bytes().fold(0u64, |hash, byte| {
             hash.wrapping_mul(31).wrapping_add(byte.into())
         });
         Self {
-            stream,
+            stream: stream.clone(),
             op,
             random: ChaCha8Rng::seed_from_u64(seed ^ name),
             way: "",
@@ -82,7 +82,7 @@ impl<'a> Check<'a> {
         }
         let mut variables = Vec::new();
         for input in &case.inputs {
-            let tensor = input.arrangement.tensor(self.stream, &input.values)?;
+            let tensor = input.arrangement.tensor(&self.stream, &input.values)?;
             variables.push(tensor.variable());
         }
         let values: Vec<_> = case.inputs.iter().map(|i| i.values.clone()).collect();
@@ -128,7 +128,7 @@ impl<'a> Check<'a> {
         };
         let dy = self.weights(output.shape());
         let data: Vec<f32> = dy.iter().map(|&v| v as f32).collect();
-        let seed = Tensor::from_slice(self.stream, &data, dy.shape())?;
+        let seed = Tensor::from_slice(&self.stream, &data, dy.shape())?;
         let Some(gradients) = self.attempt(&case.label, output.backward_from(&seed)) else {
             return Ok(());
         };

@@ -202,11 +202,12 @@ impl Types {
         self.intern(Type::Pointer { space, pointee })
     }
 
-    /// Lays fields out in order and adds the struct. Types without a size count as empty.
+    /// Lays fields out in order and adds the struct. Each field, and the struct, has at least the
+    /// alignment given with it. Types without a size count as empty.
     pub fn add_struct(
         &mut self,
         name: Name,
-        fields: Vec<(Name, Handle<Type>)>,
+        fields: Vec<(Name, Handle<Type>, u32)>,
         is_union: bool,
         least_align: u32,
     ) -> Handle<Struct> {
@@ -214,8 +215,9 @@ impl Types {
         let mut size = 0;
         let fields = fields
             .into_iter()
-            .map(|(name, ty)| {
+            .map(|(name, ty, least_align)| {
                 let (field_size, field_align) = self.layout(ty);
+                let field_align = field_align.max(least_align);
                 align = align.max(field_align);
                 let offset = if is_union {
                     0

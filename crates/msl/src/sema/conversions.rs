@@ -162,6 +162,9 @@ impl<'a> Checker<'a> {
         )
         .with_label(format!("this is `{from}`"));
         let hint = match (self.types.kind(operand.ty), self.types.kind(to)) {
+            (Kind::Scalar(Scalar::F32), Kind::Scalar(_)) => Some(format!(
+                "a float becomes a bfloat only where that is written: `{target}(..)`"
+            )),
             (Kind::Scalar(_), Kind::Scalar(_)) => Some(format!(
                 "half and bfloat do not convert by themselves; write `{target}(..)`"
             )),

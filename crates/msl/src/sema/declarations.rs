@@ -8,7 +8,7 @@ use super::operand::{Lvalue, Operand, Repr};
 use super::scope::{Entity, Environment, GlobalId, NamespaceId};
 use super::types::{Kind, Qualified, StructId, Ty};
 use crate::diag::{Diagnostic, Span};
-use crate::ir::{self, AddressSpace, Handle, Op, Place, PlaceBase};
+use crate::ir::{self, AddressSpace, Handle, Op, Place, PlaceBase, Projection};
 use crate::syntax::ast::{self, Expr, ExprKind, Item, ItemKind, Name};
 
 /// A program-scope variable, or a static member.
@@ -19,6 +19,8 @@ pub(super) struct Global<'a> {
     pub environment: Option<Rc<Environment<'a>>>,
     pub owner: Option<StructId>,
     pub horizon: usize,
+    /// The alignment that the program asks for, or 0.
+    pub align: u32,
     pub state: GlobalState<'a>,
     /// Where it lives, once something needs its address.
     pub data: Option<Handle<ir::ConstantData>>,
@@ -277,6 +279,7 @@ impl<'a> Checker<'a> {
         if !self.check_global_space(variable, declared) {
             return None;
         }
+        let align = self.alignment_of(&variable.attributes, declared.ty);
         self.sequence += 1;
         let horizon = self.sequence;
         let id = self.globals.len();
@@ -288,6 +291,7 @@ impl<'a> Checker<'a> {
             owner,
             horizon,
             state: GlobalState::Failed,
+            align,
             data: None,
         });
         if let Some(attribute) = index {
@@ -556,7 +560,7 @@ impl<'a> Checker<'a> {
 
     /// A constant without a name, in memory.
     pub(super) fn constant_place(&mut self, ty: Ty, value: Constant, span: Span) -> Operand<'a> {
-        let data = self.store_constant("value".into(), ty, &value);
+        let data = self.store_constant("value".into(), ty, 0, &value);
         self.data_place(data, ty, value, span)
     }
 
@@ -580,8 +584,9 @@ impl<'a> Checker<'a> {
         if let Some(data) = self.globals[id].data {
             return data;
         }
-        let (name, ty) = (self.globals[id].name.clone(), self.globals[id].ty);
-        let data = self.store_constant(name, ty, value);
+        let global = &self.globals[id];
+        let (name, ty, align) = (global.name.clone(), global.ty, global.align);
+        let data = self.store_constant(name, ty, align, value);
         self.globals[id].data = Some(data);
         data
     }
@@ -593,11 +598,16 @@ impl<'a> Checker<'a> {
         ty: Ty,
         known: Constant,
     ) -> Lvalue {
+        let ir_type = self.ir_type(ty);
+        let is_wrapped = self.module.constants[data].ty != ir_type;
         Lvalue {
             place: Place {
                 base: PlaceBase::Constant(data),
-                path: Vec::new(),
-                ty: self.ir_type(ty),
+                path: is_wrapped
+                    .then_some(Projection::Field(0))
+                    .into_iter()
+                    .collect(),
+                ty: ir_type,
             },
             ty,
             space: AddressSpace::Constant,
@@ -614,15 +624,17 @@ impl<'a> Checker<'a> {
         &mut self,
         name: Name,
         ty: Ty,
+        align: u32,
         value: &Constant,
     ) -> Handle<ir::ConstantData> {
         let ir_type = self.ir_type(ty);
-        let size = self.module.types.layout(ir_type).0;
+        let (memory_type, _) = self.aligned_type(ir_type, align);
+        let size = self.module.types.layout(memory_type).0;
         let mut bytes = vec![0; size as usize];
         constant::write_bytes(&self.module.types, ir_type, value, &mut bytes);
         self.module.constants.push(ir::ConstantData {
             name,
-            ty: ir_type,
+            ty: memory_type,
             bytes,
         })
     }

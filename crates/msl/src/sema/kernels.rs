@@ -379,10 +379,7 @@ impl<'a> Checker<'a> {
 
     fn report_attribute(&mut self, attribute: &Attribute) {
         let name = &*attribute.name.name;
-        if matches!(
-            name,
-            "maybe_unused" | "clang::maybe_unused" | "unused" | "gnu::unused"
-        ) {
+        if attribute.is_hint() {
             return;
         }
         let graphics = matches!(

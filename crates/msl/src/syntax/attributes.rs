@@ -1,11 +1,102 @@
-//! `[[...]]`, `__attribute__((...))` and `alignas(...)`.
+//! `[[...]]`, `__attribute__((...))` and `alignas(...)`, and which of them can stand where.
+//!
+//! An attribute that nobody reads is refused, never skipped: it may change what the program means.
 
 use super::ast::{Attribute, Expr, ExprKind, Ident, Name};
 use super::parser::{Parsed, Parser};
 use super::token::{Punct, word};
 use crate::diag::Diagnostic;
 
+/// Attributes that advise the compiler or its warnings and change no result. They can stand
+/// anywhere.
+pub(crate) const HINTS: &[&str] = &[
+    "always_inline",
+    "cold",
+    "const",
+    "convergent",
+    "deprecated",
+    "fallthrough",
+    "flatten",
+    "hot",
+    "likely",
+    "maybe_unused",
+    "nodebug",
+    "nodiscard",
+    "noinline",
+    "noreturn",
+    "nothrow",
+    "optnone",
+    "pure",
+    "unlikely",
+    "unused",
+    "used",
+    "visibility",
+    "warn_unused_result",
+];
+
+/// What says how memory is laid out.
+pub(super) const LAYOUT: &[&str] = &["alignas", "aligned", "packed"];
+
+/// What a function can have: about kernels, or reported elsewhere as another stage.
+pub(super) const OF_FUNCTIONS: &[&str] = &[
+    "host_name",
+    "max_total_threads_per_threadgroup",
+    "__asm",
+    "vertex",
+    "fragment",
+    "mesh",
+    "object",
+    "intersection",
+    "tile",
+];
+
+impl Attribute {
+    /// The name without its namespace and the underscores around it: `aligned` of
+    /// `gnu::__aligned__`.
+    pub(crate) fn plain_name(&self) -> &str {
+        let name = &*self.name.name;
+        let name = ["gnu::", "clang::"]
+            .iter()
+            .find_map(|space| name.strip_prefix(space))
+            .unwrap_or(name);
+        name.strip_prefix("__")
+            .and_then(|name| name.strip_suffix("__"))
+            .unwrap_or(name)
+    }
+
+    pub(crate) fn is_hint(&self) -> bool {
+        HINTS.contains(&self.plain_name())
+    }
+}
+
 impl Parser<'_> {
+    /// Refuses all attributes but hints and `allowed` ones.
+    pub(super) fn refuse_attributes(
+        &mut self,
+        attributes: &[Attribute],
+        allowed: &[&str],
+        of: &str,
+    ) {
+        for attribute in attributes {
+            if attribute.is_hint() || allowed.contains(&attribute.plain_name()) {
+                continue;
+            }
+            let text = &attribute.name.name;
+            let error = Diagnostic::error(
+                attribute.name.span,
+                format!("`{text}` is not an attribute that {of} can have here"),
+            );
+            let known = allowed.iter().chain(HINTS).copied();
+            self.refuse(match super::spelling::nearest(text, known) {
+                Some(near) => error.with_hint(format!("did you mean `{near}`?")),
+                None => error.with_hint(
+                    "it may change what the program means, so it is not skipped; remove it if it \
+                     does not",
+                ),
+            });
+        }
+    }
+
     /// Parses all attributes that stand here, in any spelling.
     pub(super) fn attributes(&mut self, into: &mut Vec<Attribute>) -> Parsed<()> {
         loop {

@@ -1,6 +1,7 @@
 //! Functions, methods and constructors, from what their declarator says to the end of their body.
 
 use super::ast::{Attribute, ExprKind, Function, Item, ItemKind, Template};
+use super::attributes::OF_FUNCTIONS;
 use super::declarators::{Declarator, DeclaratorPart, FunctionPart, Place};
 use super::parser::{Parsed, Parser};
 use super::scope::Entry;
@@ -77,6 +78,17 @@ impl Parser<'_> {
         let marked = attributes.iter().any(|a| &*a.name.name == "kernel");
         attributes.retain(|a| &*a.name.name != "kernel");
         self.refuse_stages(&attributes);
+        self.refuse_attributes(&attributes, OF_FUNCTIONS, "a function");
+        let is_kernel = specifiers.is_kernel || marked;
+        if !is_kernel {
+            for param in &params {
+                self.refuse_attributes(
+                    &param.attributes,
+                    &[],
+                    "a parameter of a function that is no kernel",
+                );
+            }
+        }
         let owner_scope = name
             .owner
             .as_ref()
@@ -91,7 +103,7 @@ impl Parser<'_> {
             template: head.template.cloned(),
             // `S<T>()` in a class template `S` is a constructor as well.
             specialization: name.args.filter(|_| !is_constructor),
-            is_kernel: specifiers.is_kernel || marked,
+            is_kernel,
             is_constexpr: specifiers.is_constexpr,
             is_static: specifiers.is_static,
             is_const,

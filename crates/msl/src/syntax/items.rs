@@ -3,6 +3,7 @@
 use super::ast::{
     Attribute, Expr, ExprKind, Item, ItemKind, Template, TypeExpr, TypeExprKind, Variable,
 };
+use super::attributes::LAYOUT;
 use super::declarators::{Declarator, DeclaratorPart, DeclaredName, Place};
 use super::functions::DeclarationHead;
 use super::parser::{Parsed, Parser, Stop};
@@ -86,6 +87,7 @@ impl Parser<'_> {
         self.advance();
         let mut attributes = Vec::new();
         self.attributes(&mut attributes)?;
+        self.refuse_attributes(&attributes, &[], "a namespace");
         let mut names = Vec::new();
         if !self.at(Punct::LeftBrace) {
             names.push(self.name("the name of the namespace")?);
@@ -184,6 +186,7 @@ impl Parser<'_> {
         };
         let mut attributes = Vec::new();
         self.attributes(&mut attributes)?;
+        self.refuse_attributes(&attributes, &[], "a name for a type");
         self.expect(Punct::Equal, "with the type that the name stands for")?;
         let is_template = template.is_some();
         let mut ty = self.type_only()?;
@@ -245,6 +248,8 @@ impl Parser<'_> {
             self.finish_definition(&mut defined, &mut specifiers, &mut template);
             items.push(defined);
             if at_end || !self.declarator_follows(specifiers.is_typedef) {
+                let what = "a definition with attributes before it, and no variable,";
+                self.refuse_attributes(&specifiers.attributes, &[], what);
                 return self.semicolon("this definition");
             }
         } else if self.at(Punct::Semicolon) && specifiers.ty.is_some() {
@@ -363,8 +368,10 @@ impl Parser<'_> {
         let Some(base) = specifiers.ty else {
             return Err(self.expected("a type after `typedef`"));
         };
+        self.refuse_attributes(&specifiers.attributes, &[], "a `typedef`");
         loop {
             let declarator = self.declarator(Place::Item)?;
+            self.refuse_attributes(&declarator.attributes, &[], "a `typedef`");
             let Some(name) = declarator.name else {
                 return Err(self.expected("a name"));
             };
@@ -417,6 +424,8 @@ impl Parser<'_> {
         let initial = self.initializer(&ty)?;
         let mut attributes = specifiers.attributes.clone();
         attributes.extend(declarator.attributes);
+        const OF_VARIABLES: [&str; 4] = ["function_constant", LAYOUT[0], LAYOUT[1], LAYOUT[2]];
+        self.refuse_attributes(&attributes, &OF_VARIABLES, "a variable");
         Ok(Variable {
             span: self.span_from(specifiers.span),
             name: name.ident,

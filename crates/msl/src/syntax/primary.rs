@@ -348,6 +348,7 @@ impl Parser<'_> {
         let mut attributes = Vec::new();
         if self.at(Punct::LeftParen) {
             let part = self.function_part(&mut attributes)?;
+            self.refuse_attributes(&attributes, &[], "a lambda");
             lambda.params = part.params;
             lambda.result = part.trailing;
             if self.take_word(word::MUTABLE) && self.take(Punct::Arrow) {

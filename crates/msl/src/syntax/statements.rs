@@ -129,6 +129,7 @@ impl Parser<'_> {
             }
             TokenKind::Word(word::RETURN) => self.return_statement()?,
             TokenKind::Word(name) if self.is_item_word(name) => {
+                self.refuse_attributes(&attributes, &[], "this");
                 let mut items = Vec::new();
                 self.item(&mut items)?;
                 statements.extend(items.into_iter().map(item_statement));
@@ -160,6 +161,7 @@ impl Parser<'_> {
             }
             _ => self.expression_statement()?,
         };
+        self.refuse_attributes(&attributes, &[], "a statement");
         statements.push(Stmt {
             kind,
             span: self.span_from(token.span),
@@ -295,6 +297,7 @@ impl Parser<'_> {
         let mut attributes = Vec::new();
         let reject = if self.take_word(word::ELSE) {
             self.attributes(&mut attributes)?;
+            self.refuse_attributes(&attributes, &[], "a statement");
             Some(self.body()?)
         } else {
             None

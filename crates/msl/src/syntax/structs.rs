@@ -1,6 +1,7 @@
 //! Structs, classes, unions and enumerations.
 
 use super::ast::{Enum, Ident, Item, ItemKind, Name, Struct, Template, TypeExpr};
+use super::attributes::LAYOUT;
 use super::parser::{Parsed, Parser};
 use super::scope::{Entry, NameKind};
 use super::token::{Punct, Symbol, word};
@@ -91,6 +92,7 @@ impl Parser<'_> {
         } else {
             result.is_forward = true;
         }
+        self.refuse_attributes(&result.attributes, LAYOUT, "a struct");
         let span = self.span_from(keyword.span);
         let ty = match path {
             Some(path) => TypeExpr {
@@ -166,6 +168,7 @@ impl Parser<'_> {
         let is_class = self.take_word(word::CLASS) || self.take_word(word::STRUCT);
         let mut attributes = Vec::new();
         self.attributes(&mut attributes)?;
+        self.refuse_attributes(&attributes, &[], "an enum");
         let mut path = None;
         let mut name: Option<(Symbol, Ident)> = None;
         if !self.at(Punct::LeftBrace) && !self.at(Punct::Colon) {
@@ -213,6 +216,7 @@ impl Parser<'_> {
                     let (symbol, span) = parser.name("the name of an enumerator")?;
                     let mut attributes = Vec::new();
                     parser.attributes(&mut attributes)?;
+                    parser.refuse_attributes(&attributes, &[], "an enumerator");
                     let value = if parser.take(Punct::Equal) {
                         Some(parser.conditional()?)
                     } else {

@@ -3,6 +3,7 @@
 use super::ast::{
     Function, Ident, Item, ItemKind, Template, TemplateParam, TemplateParamKind, TypeExprKind,
 };
+use super::attributes::OF_FUNCTIONS;
 use super::declarators::{DeclaratorPart, Place};
 use super::parser::{Parsed, Parser};
 use super::scope::Entry;
@@ -202,6 +203,7 @@ impl Parser<'_> {
         attributes.extend(declarator.attributes);
         let marked = attributes.iter().any(|a| &*a.name.name == "kernel");
         attributes.retain(|a| &*a.name.name != "kernel");
+        self.refuse_attributes(&attributes, OF_FUNCTIONS, "a function");
         let function = Function {
             name: name.ident,
             owner: name.owner,

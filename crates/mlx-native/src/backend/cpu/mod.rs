@@ -24,7 +24,7 @@ use super::{
 use crate::device::{DeviceKind, InterruptHandle};
 use crate::error::{MlxError, Result};
 use crate::pipeline::limits;
-use crate::queue::Ticket;
+use crate::queue::{Fault, Ticket};
 use memory::HostMemory;
 use native::{NativeArguments, NativeBuffer, NativeKernel};
 
@@ -65,22 +65,26 @@ impl CpuBackend {
         }
     }
 
-    fn run(&self, list: &CommandList) -> Result<()> {
-        for command in &list.commands {
-            let Command::Dispatch(dispatch) = command else {
-                continue;
-            };
-            if self.interrupt.is_interrupted() {
-                return Err(MlxError::Interrupted {
-                    kernel: dispatch.pipeline.name().into(),
-                });
-            }
-            self.run_dispatch(dispatch)?;
+    fn run(&self, list: &CommandList) -> Result<(), Fault> {
+        let dispatches = list.commands.iter().filter_map(|command| match command {
+            Command::Dispatch(dispatch) => Some(dispatch),
+            Command::Barrier => None,
+        });
+        for (number, dispatch) in dispatches.enumerate() {
+            self.run_dispatch(dispatch).map_err(|error| Fault {
+                error,
+                dispatch: number,
+            })?;
         }
         Ok(())
     }
 
     fn run_dispatch(&self, dispatch: &Dispatch) -> Result<()> {
+        if self.interrupt.is_interrupted() {
+            return Err(MlxError::Interrupted {
+                kernel: dispatch.pipeline.name().into(),
+            });
+        }
         let executable: &dyn Any = dispatch.pipeline.executable();
         let Some(kernel) = executable.downcast_ref::<CpuKernel>() else {
             return Err(foreign(dispatch));

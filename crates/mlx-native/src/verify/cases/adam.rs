@@ -14,7 +14,7 @@ use crate::verify::check::Check;
 const ROUNDINGS: f64 = 12.0;
 const STEPS: usize = 4;
 
-pub(in crate::verify) fn adam(check: &mut Check<'_>) -> Result<()> {
+pub(in crate::verify) fn adam(check: &mut Check) -> Result<()> {
     let options = AdamOptions {
         learning_rate: 0.01,
         ..AdamOptions::default()

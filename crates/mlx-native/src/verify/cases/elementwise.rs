@@ -11,7 +11,7 @@ use crate::verify::case::{Case, Input};
 use crate::verify::check::Check;
 
 pub(in crate::verify) fn unary(
-    check: &mut Check<'_>,
+    check: &mut Check,
     reference: fn(f64) -> f64,
     gradient: fn(f64, f64) -> f64,
     domain: Domain,
@@ -48,7 +48,7 @@ pub(in crate::verify) fn unary(
 }
 
 pub(in crate::verify) fn binary(
-    check: &mut Check<'_>,
+    check: &mut Check,
     reference: fn(f64, f64) -> f64,
     gradient: fn(f64, f64, f64) -> (f64, f64),
     domain: [Domain; 2],

@@ -9,7 +9,7 @@ use crate::verify::arrangement::Arrangement;
 use crate::verify::case::{Case, Input};
 use crate::verify::check::Check;
 
-pub(in crate::verify) fn matmul(check: &mut Check<'_>) -> Result<()> {
+pub(in crate::verify) fn matmul(check: &mut Check) -> Result<()> {
     let sizes = [
         (1, 1, 1),
         (3, 4, 5),

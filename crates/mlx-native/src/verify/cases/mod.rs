@@ -35,7 +35,7 @@ const SPECIAL: [f64; 12] = [
 ];
 
 /// Runs all cases of the op.
-pub(super) fn all(check: &mut Check<'_>) -> Result<()> {
+pub(super) fn all(check: &mut Check) -> Result<()> {
     match &check.op.proof {
         Proof::Unary {
             reference,

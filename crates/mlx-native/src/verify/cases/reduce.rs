@@ -11,7 +11,7 @@ use crate::verify::case::{Case, Input};
 use crate::verify::check::Check;
 
 pub(in crate::verify) fn reduction(
-    check: &mut Check<'_>,
+    check: &mut Check,
     reference: fn(&[f64]) -> Exact,
     gradient: fn(&[f64], f64) -> Vec<Exact>,
     domain: Domain,

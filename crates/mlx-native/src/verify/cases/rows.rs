@@ -12,7 +12,7 @@ use crate::verify::case::{Case, Input};
 use crate::verify::check::Check;
 
 pub(in crate::verify) fn row(
-    check: &mut Check<'_>,
+    check: &mut Check,
     reference: fn(&[f64]) -> Vec<Exact>,
     gradient: fn(&[f64], &[f64]) -> Vec<Exact>,
     domain: Domain,
@@ -71,7 +71,7 @@ pub(in crate::verify) fn row(
     cases.iter().try_for_each(|case| check.run(case))
 }
 
-pub(in crate::verify) fn nll(check: &mut Check<'_>) -> Result<()> {
+pub(in crate::verify) fn nll(check: &mut Check) -> Result<()> {
     let sizes = [(1, 1), (5, 3), (33, 10), (257, 31), (0, 4), (1025, 1000)];
     for (rows, classes) in sizes {
         for arrangement in Arrangement::ALL {
@@ -80,7 +80,7 @@ pub(in crate::verify) fn nll(check: &mut Check<'_>) -> Result<()> {
                 .collect();
             let domain = Domain::Uniform(-8.0, -0.1);
             let input = Input::random(&mut check.random, domain, &[rows, classes], arrangement);
-            let target = Tensor::from_slice(check.stream, &targets, [rows])?;
+            let target = Tensor::from_slice(&check.stream, &targets, [rows])?;
             let chosen = targets.clone();
             let case = Case {
                 label: format!("{arrangement:?} [{rows}, {classes}]"),
@@ -104,8 +104,8 @@ pub(in crate::verify) fn nll(check: &mut Check<'_>) -> Result<()> {
             check.run(&case)?;
         }
     }
-    let x = Tensor::from_slice(check.stream, &[-1.0f32, -2.0], [1, 2])?;
-    let beyond = Tensor::from_slice(check.stream, &[2u32], [1])?;
+    let x = Tensor::from_slice(&check.stream, &[-1.0f32, -2.0], [1, 2])?;
+    let beyond = Tensor::from_slice(&check.stream, &[2u32], [1])?;
     let is_cpu = check.stream.device().kind() == crate::device::DeviceKind::Cpu;
     match x.nll(&beyond).and_then(|loss| loss.to_vec::<f32>()) {
         Err(MlxError::IndexOutOfRange { index: 2, .. }) if is_cpu => {}

@@ -65,7 +65,7 @@ const VIEWS: [(&str, Forward, Reference); 8] = [
     ),
 ];
 
-pub(in crate::verify) fn views(check: &mut Check<'_>) -> Result<()> {
+pub(in crate::verify) fn views(check: &mut Check) -> Result<()> {
     let shape = [4, 5, 6];
     for (name, forward, reference) in VIEWS {
         for arrangement in Arrangement::ALL {

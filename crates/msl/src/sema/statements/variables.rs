@@ -21,6 +21,7 @@ impl<'a> Checker<'a> {
             self.poison_variable(name);
             return;
         }
+        self.refuse_function_constant(variable, "a local variable");
         let uses_auto = Self::mentions_auto(&variable.ty);
         let (declared, auto_value) = match (&variable.initial, uses_auto) {
             (Some(initial), true) => {
@@ -163,6 +164,12 @@ impl<'a> Checker<'a> {
     ) {
         let name = &variable.name;
         if declared.is_reference {
+            if self.alignment_of(&variable.attributes, Ty::ERROR) > 0 {
+                self.fail(
+                    Diagnostic::error(variable.span, "a reference has no alignment of its own")
+                        .with_hint("align what it refers to"),
+                );
+            }
             match self.reference_target(variable, declared, value) {
                 Some(lvalue) => self.declare_local(name, Entity::Local(lvalue)),
                 None => self.poison_variable(name),
@@ -212,9 +219,11 @@ impl<'a> Checker<'a> {
             .as_ref()
             .filter(|_| declared.is_const)
             .and_then(|v| v.as_constant().cloned());
-        // An object just made for this variable becomes it.
+        let align = self.alignment_of(&variable.attributes, ty);
+        // An object just made for this variable becomes it, unless it lies elsewhere.
         let made = value
             .as_ref()
+            .filter(|_| align == 0)
             .and_then(Operand::as_place)
             .and_then(|lvalue| match lvalue.place.base {
                 PlaceBase::Local(local)
@@ -225,6 +234,7 @@ impl<'a> Checker<'a> {
                 _ => None,
             });
         let ir_type = self.ir_type(ty);
+        let (memory_type, path) = self.aligned_type(ir_type, align);
         let local = match made {
             Some(local) => {
                 self.context.locals[local] = Local {
@@ -234,11 +244,11 @@ impl<'a> Checker<'a> {
                 };
                 local
             }
-            None => self.context.local(name.name.clone(), ir_type, span),
+            None => self.context.local(name.name.clone(), memory_type, span),
         };
         let place = Place {
             base: PlaceBase::Local(local),
-            path: Vec::new(),
+            path,
             ty: ir_type,
         };
         if let (Some(value), None) = (&value, made) {
@@ -429,15 +439,17 @@ impl<'a> Checker<'a> {
             return;
         }
         let ir_type = self.ir_type(declared.ty);
+        let align = self.alignment_of(&variable.attributes, declared.ty);
+        let (memory_type, path) = self.aligned_type(ir_type, align);
         let local = self.context.threadgroup.push(Local {
             name: name.name.clone(),
-            ty: ir_type,
+            ty: memory_type,
             span: name.span,
         });
         let lvalue = Lvalue {
             place: Place {
                 base: PlaceBase::Threadgroup(local),
-                path: Vec::new(),
+                path,
                 ty: ir_type,
             },
             ty: declared.ty,
@@ -469,7 +481,8 @@ impl<'a> Checker<'a> {
                     self.declare_local(name, Entity::Known(ty, known));
                     return;
                 }
-                let data = self.store_constant(name.name.clone(), ty, &known);
+                let align = self.alignment_of(&variable.attributes, ty);
+                let data = self.store_constant(name.name.clone(), ty, align, &known);
                 let lvalue = self.constant_lvalue(data, ty, known);
                 self.declare_local(name, Entity::Local(lvalue));
             }
@@ -505,6 +518,7 @@ impl<'a> Checker<'a> {
     pub(super) fn declare_known(&mut self, variable: &'a Variable, ty: Ty, known: Constant) {
         let is_small = !matches!(self.types.kind(ty), Kind::Array(..) | Kind::Struct(_));
         if is_small {
+            self.alignment_of(&variable.attributes, ty);
             self.declare_local(&variable.name, Entity::Known(ty, known));
             return;
         }

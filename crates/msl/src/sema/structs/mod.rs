@@ -1,5 +1,6 @@
 //! Structs and enums: their members, layout, constructors and conversions.
 
+mod alignment;
 mod construct;
 mod conversions;
 mod members;
@@ -51,6 +52,8 @@ pub(super) struct FieldInfo<'a> {
     pub default: Option<&'a Expr>,
     /// Whether `ty` is a pointer that stands for a reference.
     pub is_reference: bool,
+    /// The alignment that the program asks for; 0 if it leaves it to the type.
+    pub align: u32,
 }
 
 /// An enumeration.
@@ -177,6 +180,7 @@ impl<'a> Checker<'a> {
         let info = &mut self.structs[id];
         info.is_union = ast.is_union;
         let (namespace, environment) = (info.namespace, info.environment.clone());
+        let mut least_align = 0;
         let outer_namespace = std::mem::replace(&mut self.namespace, namespace);
         let horizon = self.sequence.max(self.context.horizon.min(self.sequence));
         let scopes = if self.context.in_function {
@@ -194,6 +198,7 @@ impl<'a> Checker<'a> {
             |checker| {
                 // A struct in a function sees the function's types and constants.
                 checker.context.scopes = local_scopes;
+                least_align = checker.alignment(&ast.attributes);
                 for base in &ast.bases {
                     checker.add_base(id, base);
                 }
@@ -207,7 +212,7 @@ impl<'a> Checker<'a> {
             self.context.scopes = scopes;
         }
         self.namespace = outer_namespace;
-        self.lay_out(id, ast, span);
+        self.lay_out(id, least_align, ast, span);
     }
 
     fn add_base(&mut self, id: StructId, base: &'a ast::TypeExpr) {
@@ -234,6 +239,7 @@ impl<'a> Checker<'a> {
                 is_const: false,
                 default: None,
                 is_reference: false,
+                align: 0,
             });
             index
         });
@@ -302,6 +308,7 @@ impl<'a> Checker<'a> {
             is_const: false,
             default: None,
             is_reference: false,
+            align: 0,
         });
         self.structs[id].bases.push((inner, Some(index)));
     }
@@ -344,6 +351,8 @@ impl<'a> Checker<'a> {
                     .with_label("it is where its object is"),
             );
         }
+        let align = self.alignment_of(&variable.attributes, ty.ty);
+        self.refuse_function_constant(variable, "a field");
         let index = self.structs[id].fields.len() as u32;
         self.structs[id].fields.push(FieldInfo {
             name: variable.name.name.clone(),
@@ -351,50 +360,22 @@ impl<'a> Checker<'a> {
             is_const: ty.is_const,
             default: variable.initial.as_ref(),
             is_reference,
+            align,
         });
         self.declare_member(id, &variable.name, Entity::Field(id, index));
     }
 
-    fn lay_out(&mut self, id: StructId, ast: &'a ast::Struct, span: Span) {
-        let mut least_align = 1;
-        for attribute in &ast.attributes {
-            let name = attribute
-                .name
-                .name
-                .trim_start_matches("gnu::")
-                .trim_matches('_');
-            match (name, attribute.args.first()) {
-                ("aligned" | "alignas", Some(arg)) => {
-                    if let Some(value) = self.constant_int(arg, "an alignment") {
-                        if (1..=4096).contains(&value) && value.count_ones() == 1 {
-                            least_align = value as u32;
-                        } else {
-                            self.fail(Diagnostic::error(
-                                arg.span,
-                                "an alignment is a power of two",
-                            ));
-                        }
-                    }
-                }
-                ("packed", _) => self.fail(
-                    Diagnostic::error(attribute.name.span, "packed structs are not supported")
-                        .with_hint(
-                            "use packed vectors, or order the fields so that none needs padding",
-                        ),
-                ),
-                _ => {}
-            }
-        }
+    fn lay_out(&mut self, id: StructId, least_align: u32, ast: &'a ast::Struct, span: Span) {
         let fields: Vec<_> = self.structs[id]
             .fields
             .iter()
-            .map(|f| (f.name.clone(), f.ty))
+            .map(|f| (f.name.clone(), f.ty, f.align))
             .collect();
         let mut laid = Vec::new();
         let mut size = 0u64;
-        for (name, ty) in fields {
-            size = size.saturating_add(self.size_of(ty));
-            laid.push((name, self.ir_type(ty)));
+        for (name, ty, align) in fields {
+            size = size.saturating_add(self.size_of(ty).max(u64::from(align)));
+            laid.push((name, self.ir_type(ty), align));
         }
         if size > Self::SIZE_LIMIT {
             self.fail(Diagnostic::error(
@@ -408,6 +389,10 @@ impl<'a> Checker<'a> {
             .module
             .types
             .add_struct(name, laid, is_union, least_align);
+        if least_align > 0 && self.module.types.structs[made].align > least_align {
+            let natural = self.module.types.structs[made].align;
+            self.refuse_lower_alignment(&ast.attributes, least_align, natural);
+        }
         self.structs[id].ir = Some(made);
         self.structs[id].is_complete = true;
     }

@@ -282,8 +282,8 @@ fn kernels_and_functions() {
                 "kernel fn k() -> void [[max_total_threads_per_threadgroup(256)]];",
             ),
             (
-                "[[host_name(\"a\")]] kernel void k() [[x]] {}",
-                "kernel fn k() -> void [[host_name(\"a\")]] [[x]] {  }",
+                "[[host_name(\"a\")]] kernel void k() [[noinline]] {}",
+                "kernel fn k() -> void [[host_name(\"a\")]] [[noinline]] {  }",
             ),
             (
                 "static inline float f(float x, float = 2) { return x; }",
@@ -324,8 +324,8 @@ fn kernels_and_functions() {
                 "fn f(_: int) -> ptr(fn(float) -> void);",
             ),
             (
-                "void f(array<texture2d<float, access::read>, 2> t [[texture(0)]]);",
-                "fn f(t: array<texture2d<float, =access::read>, =2> [[texture(0)]]) -> void;",
+                "kernel void f(array<texture2d<float, access::read>, 2> t [[texture(0)]]);",
+                "kernel fn f(t: array<texture2d<float, =access::read>, =2> [[texture(0)]]) -> void;",
             ),
             (
                 "float f() [[clang::noinline]] { return 1.h; }",
@@ -345,8 +345,8 @@ fn types() {
     check(
         &[
             (
-                "struct S { float a, *b; uint c[2]; float4 d [[id(1)]]; };",
-                "struct S { var a: float; var b: ptr(float); var c: array(uint, 2); var d: float4 [[id(1)]]; }",
+                "struct S { float a, *b; uint c[2]; float4 d [[maybe_unused]]; };",
+                "struct S { var a: float; var b: ptr(float); var c: array(uint, 2); var d: float4 [[maybe_unused]]; }",
             ),
             (
                 "typedef struct { int x; } S; S s;",
