@@ -6,7 +6,7 @@ use std::rc::Rc;
 
 use super::memory::{Object, ObjectNumber, Space};
 use super::thread::Thread;
-use super::values::{Data, Number, Origin, limits};
+use super::values::{Data, Number, Origin};
 use super::{Machine, SIMD_WIDTH};
 use crate::diag::{Sources, Span};
 use crate::ir::{BinaryOp, Handle, Scalar, Type, Value};
@@ -207,6 +207,15 @@ struct Unwritten {
     read: Option<Span>,
 }
 
+/// What is to be reported, but for the words.
+struct Report {
+    kind: FindingKind,
+    span: Span,
+    thread: [u64; 3],
+    other: Option<(Span, Option<[u64; 3]>)>,
+    read: Option<Span>,
+}
+
 /// A finding before it is told.
 #[derive(Debug)]
 struct Found {
@@ -225,15 +234,6 @@ pub struct Checker<'m> {
     histories: HashMap<ObjectNumber, Vec<Option<Box<History>>>>,
     found: Vec<Found>,
     known: HashMap<(FindingKind, Span, Option<Span>), usize>,
-}
-
-/// What is to be reported.
-struct Report {
-    kind: FindingKind,
-    span: Span,
-    thread: [u64; 3],
-    other: Option<(Span, Option<[u64; 3]>)>,
-    read: Option<Span>,
 }
 
 impl<'m> Checker<'m> {
@@ -519,17 +519,16 @@ impl Machine<'_, '_> {
         if !scalar.is_integer() {
             return;
         }
-        let is_wrong = |number: &Number, right: BinaryOp| match right {
+        let is_wrong = |number: &&Number| match op {
             BinaryOp::ShiftLeft | BinaryOp::ShiftRight => {
                 !(0..i128::from(scalar.bits())).contains(&number.integer())
             }
             BinaryOp::Divide | BinaryOp::Remainder => number.integer() == 0,
             _ => false,
         };
-        let Some(number) = right.iter().find(|number| is_wrong(number, op)) else {
+        let Some(number) = right.iter().find(is_wrong) else {
             return;
         };
-        debug_assert!(number.integer() <= limits(scalar).1);
         let (kind, what) = match op {
             BinaryOp::ShiftLeft | BinaryOp::ShiftRight => (
                 FindingKind::ShiftCount,

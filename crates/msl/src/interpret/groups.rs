@@ -82,7 +82,7 @@ impl<'m> Machine<'m, '_> {
         else {
             return;
         };
-        let absent = (0..threads.len()).find(|index| !present.contains(index));
+        let absent = (0..threads.len()).find(|&index| present.get(index) != Some(&index));
         if let Some(absent) = absent {
             let (elsewhere, finished) = match threads[absent].state {
                 State::Finished(span) => (span, true),

@@ -18,6 +18,10 @@ use crate::syntax::ast::Name;
 /// The number of an object; 0 is none.
 pub type ObjectNumber = usize;
 
+/// Stands for where an index that its array does not have leads, once the checker has told: reading
+/// there gives zeros and writing does nothing.
+const NOWHERE: ObjectNumber = 1;
+
 /// Low bits of a pointer: the signed distance from the start of its object.
 const DISTANCE_BITS: u32 = 36;
 
@@ -31,6 +35,11 @@ pub fn parts(pointer: u64) -> (ObjectNumber, i64) {
     let unused = u64::BITS - DISTANCE_BITS;
     let distance = (pointer << unused) as i64 >> unused;
     ((pointer >> DISTANCE_BITS) as usize, distance)
+}
+
+/// A number that is greater for a pointer further on in the same object, even before its start.
+pub fn order(pointer: u64) -> u64 {
+    pointer ^ 1 << (DISTANCE_BITS - 1)
 }
 
 /// Moves a pointer by a number of bytes.
@@ -86,20 +95,17 @@ pub struct Memory<'d> {
 }
 
 impl<'d> Memory<'d> {
-    /// With no object but the null one.
+    /// With no object but those that are none.
     pub fn new(buffers: &'d mut [Option<&'d mut [u8]>]) -> Self {
-        let null = Object {
-            name: "null".into(),
-            space: Space::Constant,
-            writable: false,
-            storage: Storage::Gone,
-            undefined: Vec::new(),
-        };
-        Self {
-            objects: vec![null],
+        let mut memory = Self {
+            objects: Vec::new(),
             free: VecDeque::new(),
             buffers,
+        };
+        for name in ["null", "nowhere"] {
+            memory.own(name.into(), Space::Constant, Vec::new(), 0);
         }
+        memory
     }
 
     fn add(&mut self, object: Object) -> ObjectNumber {
@@ -248,8 +254,13 @@ impl How {
 }
 
 impl Machine<'_, '_> {
-    /// A pointer to a place.
-    pub fn resolve(&mut self, thread: &mut Thread, place: &Place, span: Span) -> Result<u64> {
+    /// A pointer to a place. One that is only pointed at may be just past the end of an array.
+    pub fn resolve(
+        &mut self,
+        thread: &mut Thread,
+        place: &Place,
+        (span, is_pointed_at): (Span, bool),
+    ) -> u64 {
         let function = &self.module.functions[thread.frame().function];
         let (mut address, mut ty) = match place.base {
             PlaceBase::Local(local) => {
@@ -279,25 +290,25 @@ impl Machine<'_, '_> {
         }
         let mut whole = self.module.types[ty].clone();
         for projection in &place.path {
-            let (mut index, by_value) = match *projection {
-                Projection::Field(index) | Projection::Element(index) => (index.into(), false),
+            let index = match *projection {
+                Projection::Field(index) | Projection::Element(index) => index.into(),
                 Projection::Index(value) => {
                     self.use_value(thread, value, span);
-                    (self.number(thread, value).integer(), true)
+                    self.number(thread, value).integer()
                 }
             };
-            let count = self.shapes.part(&whole, 0).map_or(0, |part| part.count);
-            if by_value && !(0..i128::from(count)).contains(&index) && self.checker.is_some() {
-                self.report_index(thread, span, index, count, &whole);
-                index = 0;
-            }
             let Some(part) = self.shapes.part(&whole, index) else {
                 break;
             };
+            let beyond = i128::from(part.count) + i128::from(is_pointed_at);
+            if !(0..beyond).contains(&index) && self.checker.is_some() {
+                self.report_index(thread, span, index, part.count, &whole);
+                return pointer(NOWHERE, 0);
+            }
             address = moved(address, part.offset);
             whole = part.ty;
         }
-        Ok(address)
+        address
     }
 
     /// What is in memory there: `memory` says as what it is read, `ty` what the value is.
@@ -308,6 +319,9 @@ impl Machine<'_, '_> {
         (memory, ty): (Handle<Type>, Handle<Type>),
         (span, how): (Span, How),
     ) -> Result<Data> {
+        if parts(from).0 == NOWHERE {
+            return Ok(Data::zero(self.shapes.size(ty)));
+        }
         let ranges = self.shapes.data(memory);
         let end = ranges.last().map_or(0, |range| range.end);
         let (number, start) = (self.memory.locate(from, end, false))
@@ -345,6 +359,9 @@ impl Machine<'_, '_> {
         data: &Data,
         (span, how): (Span, How),
     ) -> Result<()> {
+        if parts(to).0 == NOWHERE {
+            return Ok(());
+        }
         let ranges = self.shapes.data(memory);
         let end = ranges.last().map_or(0, |range| range.end);
         let (number, start) = (self.memory.locate(to, end, true))

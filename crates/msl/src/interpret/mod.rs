@@ -153,7 +153,8 @@ pub fn run(
     };
     machine.add_constants();
     let buffers = machine.add_buffers();
-    for number in 0..grid.groups.iter().product() {
+    let [x, y, z] = grid.groups;
+    for number in 0..x.saturating_mul(y).saturating_mul(z) {
         machine.run_group(&grid.group(number), &buffers, dispatch.threadgroup_memory)?;
     }
     Ok(machine.checker.map_or_else(Vec::new, Checker::finish))

@@ -3,13 +3,14 @@
 use super::arithmetic;
 use super::check::Passed;
 use super::matrices::is_shared;
-use super::memory::{How, ObjectNumber, Space, moved, parts, pointer};
+use super::memory::{How, ObjectNumber, Space, moved, order, parts, pointer};
 use super::steps::Step;
 use super::values::{Data, Number};
 use super::{Error, Machine, Result};
 use crate::diag::Span;
 use crate::ir::{
-    AtomicOp, Function, Handle, Literal, Local, MathFunction, Op, Place, Scalar, Type, Value,
+    AtomicOp, BinaryOp, Function, Handle, Literal, Local, MathFunction, Op, Place, Scalar, Type,
+    Value,
 };
 
 /// Whether a thread can go on.
@@ -170,7 +171,12 @@ impl<'m> Machine<'m, '_> {
 
     /// The numbers of a scalar or vector value.
     pub fn numbers(&self, thread: &Thread, value: Handle<Value>) -> Vec<Number> {
-        let (scalar, count) = self.shapes.vector(self.type_of(thread, value));
+        let ty = self.type_of(thread, value);
+        if matches!(self.module.types[ty], Type::Pointer { .. }) {
+            // All that is done with it is to compare it.
+            return vec![Number::Integer(order(thread.value(value).bits()).into())];
+        }
+        let (scalar, count) = self.shapes.vector(ty);
         thread.value(value).numbers(scalar, count)
     }
 
@@ -232,7 +238,7 @@ impl<'m> Machine<'m, '_> {
                 thread.frame_mut().values[value.index()] = data;
             }
             &Step::Store { place, value, span } => {
-                let to = self.resolve(thread, place, span)?;
+                let to = self.resolve(thread, place, (span, false));
                 let data = thread.value(value);
                 self.store(thread, to, place.ty, data, (span, How::Write))?;
             }
@@ -434,10 +440,10 @@ impl<'m> Machine<'m, '_> {
                 Data::of_numbers(scalar, &mathematics(*function, of, count, &all), size)
             }
             Op::Load(place) => {
-                let from = self.resolve(thread, place, span)?;
+                let from = self.resolve(thread, place, (span, false));
                 self.load(thread, from, (place.ty, ty), (span, How::Read))?
             }
-            Op::AddressOf(place) => Data::of_pointer(self.resolve(thread, place, span)?),
+            Op::AddressOf(place) => Data::of_pointer(self.resolve(thread, place, (span, true))),
             Op::Offset(base, by) => {
                 self.use_value(thread, *base, span);
                 self.use_value(thread, *by, span);
@@ -497,7 +503,7 @@ impl<'m> Machine<'m, '_> {
         for &arg in args {
             self.use_value(thread, arg, span);
         }
-        let at = self.resolve(thread, place, span)?;
+        let at = self.resolve(thread, place, (span, false));
         let scalar = self.shapes.vector(place.ty).0;
         let arg = |index: usize| thread.value(args[index]);
         let write = (span, How::AtomicWrite);
@@ -525,7 +531,6 @@ impl<'m> Machine<'m, '_> {
 
 /// What an atomic operation makes of what was there and its operand.
 fn modified(op: AtomicOp, scalar: Scalar, old: Number, by: Number) -> Number {
-    use crate::ir::BinaryOp;
     let binary = match op {
         AtomicOp::Add => BinaryOp::Add,
         AtomicOp::Subtract => BinaryOp::Subtract,
@@ -546,7 +551,7 @@ fn mathematics(
     count: usize,
     args: &[Vec<Number>],
 ) -> Vec<Number> {
-    use crate::ir::BinaryOp::{Add, Multiply};
+    use BinaryOp::{Add, Multiply};
     match (function, args) {
         (MathFunction::All, [all]) => vec![Number::truth(all.iter().all(|n| n.is_true()))],
         (MathFunction::Any, [all]) => vec![Number::truth(all.iter().any(|n| n.is_true()))],
