@@ -182,11 +182,14 @@ pub struct Part {
     pub count: u32,
 }
 
+/// Bytes that hold data.
+type Ranges = Rc<[Range<usize>]>;
+
 /// How types lie in memory.
 pub struct Shapes<'m> {
     /// The types.
     pub types: &'m Types,
-    ranges: RefCell<HashMap<Handle<Type>, Rc<[Range<usize>]>>>,
+    ranges: RefCell<HashMap<Handle<Type>, Ranges>>,
 }
 
 impl<'m> Shapes<'m> {
@@ -245,13 +248,13 @@ impl<'m> Shapes<'m> {
     }
 
     /// The bytes that hold data, without padding, in order and joined where they touch.
-    pub fn data(&self, ty: Handle<Type>) -> Rc<[Range<usize>]> {
+    pub fn data(&self, ty: Handle<Type>) -> Ranges {
         if let Some(known) = self.ranges.borrow().get(&ty) {
             return known.clone();
         }
         let mut all = Vec::new();
         self.add_data(&self.types[ty], 0, &mut all);
-        let all: Rc<[Range<usize>]> = all.into();
+        let all: Ranges = all.into();
         self.ranges.borrow_mut().insert(ty, all.clone());
         all
     }
