@@ -2,10 +2,11 @@
 //!
 //! It knows nothing of tensors or devices. A source text goes through [`syntax`] (tokens, tree) and
 //! [`sema`] (types, names) to the typed, structured [`ir`], which every back end reads; [`exec`]
-//! runs it on the CPU.
+//! runs it on the CPU, and [`interpret`] runs it slowly and plainly, to compare and to check.
 
 pub mod diag;
 pub mod exec;
+pub mod interpret;
 pub mod ir;
 mod lower;
 pub mod math;

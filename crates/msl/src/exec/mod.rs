@@ -49,7 +49,7 @@ pub enum BuildError {
     },
 }
 
-fn list(names: &[String]) -> String {
+pub(crate) fn list(names: &[String]) -> String {
     match names {
         [] => "none".to_string(),
         _ => names

@@ -1,0 +1,9 @@
+// expect: missed barrier 7 6
+#include <metal_stdlib>
+using namespace metal;
+
+kernel void k(device int* out, uint l [[thread_index_in_threadgroup]]) {
+    if (l >= 60) return;
+    threadgroup_barrier(mem_flags::mem_device);
+    out[l] = 1;
+}

@@ -1,0 +1,8 @@
+#include <metal_stdlib>
+using namespace metal;
+kernel void k(device int* out, uint l [[thread_index_in_threadgroup]]) {
+    threadgroup int t[64];
+    t[l] = int(l);
+    simdgroup_barrier(mem_flags::mem_threadgroup);
+    out[l] = t[l ^ 31];
+}

@@ -1,0 +1,9 @@
+// expect: data race 6 8
+#include <metal_stdlib>
+using namespace metal;
+
+kernel void k(device int* out, device int* x, uint l [[thread_index_in_threadgroup]]) {
+    x[l] = int(l);
+    threadgroup_barrier(mem_flags::mem_threadgroup);
+    out[l] = x[63 - l];
+}

@@ -1,0 +1,9 @@
+// expect: data race 7 8
+#include <metal_stdlib>
+using namespace metal;
+
+kernel void k(device int* out, uint l [[thread_index_in_threadgroup]]) {
+    threadgroup int t[64];
+    t[l] = int(l);
+    out[l] = t[63 - l];
+}

@@ -1,0 +1,10 @@
+// expect: undefined value 9 6
+#include <metal_stdlib>
+using namespace metal;
+
+kernel void k(device int* out, uint l [[thread_index_in_threadgroup]]) {
+    threadgroup int t[65];
+    t[l] = int(l);
+    threadgroup_barrier(mem_flags::mem_threadgroup);
+    out[l] = t[l + 1];
+}
