@@ -91,10 +91,11 @@ fn main() -> ExitCode {
         for ((seed, program), failure) in seeds.iter().zip(programs).zip(failures) {
             if let Some(failure) = failure {
                 failed += 1;
-                println!(
-                    "{}",
-                    report::report(*seed, program, &failure, &inputs, reference)
-                );
+                let (program, failure) = match arguments.whole {
+                    true => (program, failure),
+                    false => report::smallest(program, failure, &inputs, reference),
+                };
+                println!("seed {seed}, {}", report::report(&program, &failure));
                 if !arguments.all {
                     return ExitCode::FAILURE;
                 }
