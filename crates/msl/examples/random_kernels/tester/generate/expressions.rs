@@ -42,7 +42,7 @@ impl Generator {
     }
 
     fn leaf(&mut self, ty: &Type, mode: Mode) -> Expression {
-        if self.random.percent(70)
+        if self.random.percent(85)
             && let Some(place) = self.place(ty, Purpose::Read, 0, mode, true)
         {
             return Expression::Load(place);

@@ -36,6 +36,7 @@ pub fn generate(seed: u64, profile: Profile) -> Program {
             functions: Vec::new(),
             body: Vec::new(),
         },
+        palette: Vec::new(),
         notes: Vec::new(),
         scopes: Vec::new(),
         reach: usize::MAX,
@@ -120,6 +121,8 @@ struct Generator {
     random: Random,
     profile: Profile,
     program: Program,
+    /// Types that are picked often, so that there are several variables of one type.
+    palette: Vec<Type>,
     /// One for each function of the program.
     notes: Vec<Note>,
     scopes: Vec<Vec<Visible>>,
@@ -155,6 +158,7 @@ impl Generator {
         for _ in 0..self.random.below(3) {
             self.structure();
         }
+        self.palette = (0..3).map(|_| self.any_type()).collect();
         for _ in 0..self.random.below(4) {
             self.function();
         }

@@ -74,6 +74,9 @@ impl Generator {
                 break;
             }
         }
+        if self.result.is_none() && !ends(&block) && self.random.percent(30) {
+            block.extend(self.local_output());
+        }
         if !ends(&block) && self.random.percent(8) {
             block.extend(self.exit(site));
         }
@@ -486,6 +489,23 @@ impl Generator {
             });
         }
         outputs
+    }
+
+    /// An output of a part of a variable of the innermost scope.
+    fn local_output(&mut self) -> Option<Statement> {
+        let variables: Vec<usize> = self.scopes.last()?.iter().map(|v| v.variable).collect();
+        let mut leaves = Vec::new();
+        for variable in variables {
+            self.leaves(Place::Variable(variable), &mut leaves);
+        }
+        if leaves.is_empty() {
+            return None;
+        }
+        Some(Statement::Output {
+            slot: self.random.below(OUTPUTS),
+            value: Expression::Load(self.random.pick(&leaves).clone()),
+            mix: true,
+        })
     }
 
     fn leaves(&self, place: Place, leaves: &mut Vec<Place>) {

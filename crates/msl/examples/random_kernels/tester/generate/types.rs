@@ -7,9 +7,9 @@ impl Generator {
     pub(super) fn scalar_type(&mut self) -> Scalar {
         let narrow = self.is_full();
         match self.random.below(100) {
-            0..25 => Scalar::Int,
-            25..50 => Scalar::Uint,
-            50..62 => Scalar::Bool,
+            0..22 => Scalar::Int,
+            22..44 => Scalar::Uint,
+            44..62 => Scalar::Bool,
             62..75 => Scalar::Float,
             75..80 if narrow => Scalar::Half,
             80..84 if narrow => Scalar::Bfloat,
@@ -27,6 +27,13 @@ impl Generator {
 
     /// A type of expressions: no array, no pointer.
     pub(super) fn value_type(&mut self) -> Type {
+        match self.palette.is_empty() || self.random.percent(25) {
+            true => self.any_type(),
+            false => self.random.pick(&self.palette).clone(),
+        }
+    }
+
+    pub(super) fn any_type(&mut self) -> Type {
         match self.random.below(10) {
             0 | 1 if self.is_full() => self.vector_type(),
             2 if !self.program.structs.is_empty() => {
