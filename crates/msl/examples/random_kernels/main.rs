@@ -1,8 +1,9 @@
 //! Tries the executor on random kernels:
-//! `cargo run --release -p msl --example random_kernels -- [--count N] [--seed S] [--cpp]`
+//! `cargo run --release -p msl --example random_kernels -- [--count N] [--seed S] [--cpp] [--check]`
 //!
-//! Kernel number j is that of seed S + j. With `--cpp` the kernels are of what C++ has too, and a
-//! C++ compiler says the right results; without, the instruction sets are compared with each other.
+//! Kernel number j is that of seed S + j. The interpreter says the right results; with `--cpp` the
+//! kernels are of what C++ has too, and a C++ compiler does. With `--check` the interpreter also has
+//! to find no race and no other thing that kernels must not do.
 //! At a difference the kernel is made as small as possible and printed, and the exit status is 1.
 //! `--all` goes on after a difference, `--whole` leaves the kernel as it is, and `--print` prints
 //! kernels and runs nothing.
@@ -15,6 +16,7 @@ use std::process::ExitCode;
 
 use tester::cpp::Cpp;
 use tester::generate::{Profile, generate};
+use tester::interpreter::Interpreter;
 use tester::judge::{Inputs, Reference, judge};
 use tester::print::{Dialect, print};
 use tester::program::Program;
@@ -24,6 +26,7 @@ struct Arguments {
     count: u64,
     seed: u64,
     cpp: bool,
+    check: bool,
     only_print: bool,
     all: bool,
     whole: bool,
@@ -34,6 +37,7 @@ fn arguments() -> Result<Arguments, String> {
         count: 1000,
         seed: 1,
         cpp: false,
+        check: false,
         only_print: false,
         all: false,
         whole: false,
@@ -48,6 +52,7 @@ fn arguments() -> Result<Arguments, String> {
             "--count" => arguments.count = number()?,
             "--seed" => arguments.seed = number()?,
             "--cpp" => arguments.cpp = true,
+            "--check" => arguments.check = true,
             "--print" => arguments.only_print = true,
             "--whole" => arguments.whole = true,
             "--all" => arguments.all = true,
@@ -82,7 +87,14 @@ fn main() -> ExitCode {
         eprintln!("there is no C++ compiler");
         return ExitCode::from(2);
     }
-    let reference = cpp.as_ref().map(|cpp| cpp as &dyn Reference);
+    let interpreter = Interpreter {
+        check: arguments.check,
+    };
+    let reference: &dyn Reference = match &cpp {
+        Some(cpp) => cpp,
+        None => &interpreter,
+    };
+    let reference = Some(reference);
     let inputs = Inputs::new();
     let mut failed = 0;
     for (batch, seeds) in seeds.chunks(50).enumerate() {

@@ -5,6 +5,7 @@
 
 pub mod cpp;
 pub mod generate;
+pub mod interpreter;
 pub mod judge;
 pub mod print;
 pub mod program;

@@ -339,6 +339,33 @@ pub fn simd(op: SimdOp, scalar: Scalar, isa: Isa) -> Option<Run> {
             }
         };
     }
+    // What is one of the operands is never out of range, but what absent lanes count as may be: it
+    // must not be narrowed.
+    macro_rules! choices_of_integers {
+        ($C:ident, $width:literal) => {
+            match scalar {
+                Scalar::I8 | Scalar::I16 | Scalar::I32 => {
+                    version::<Reduce<$C, i32, Whole<i32>, $width>>(isa)
+                }
+                Scalar::U8 | Scalar::U16 | Scalar::U32 => {
+                    version::<Reduce<$C, u32, Whole<u32>, $width>>(isa)
+                }
+                Scalar::I64 => version::<Reduce<$C, i64, Whole<i64>, $width>>(isa),
+                Scalar::U64 => version::<Reduce<$C, u64, Whole<u64>, $width>>(isa),
+                _ => return None,
+            }
+        };
+    }
+    macro_rules! choices {
+        ($C:ident, $width:literal) => {
+            match scalar {
+                Scalar::F32 | Scalar::F16 | Scalar::Bf16 => {
+                    version::<Reduce<$C, f32, Whole<f32>, $width>>(isa)
+                }
+                _ => choices_of_integers!($C, $width),
+            }
+        };
+    }
     macro_rules! data {
         ($F:ident<$R:ident, $width:literal>) => {
             if scalar.size() == 8 {
@@ -352,18 +379,18 @@ pub fn simd(op: SimdOp, scalar: Scalar, isa: Isa) -> Option<Run> {
     Some(match op {
         SimdOp::Sum => numbers!(Reduce, Sum, 32),
         SimdOp::Product => numbers!(Reduce, Product, 32),
-        SimdOp::Min => numbers!(Reduce, Min, 32),
-        SimdOp::Max => numbers!(Reduce, Max, 32),
-        SimdOp::And => integers!(Reduce, And, 32),
-        SimdOp::Or => integers!(Reduce, Or, 32),
-        SimdOp::Xor => integers!(Reduce, Xor, 32),
+        SimdOp::Min => choices!(Min, 32),
+        SimdOp::Max => choices!(Max, 32),
+        SimdOp::And => choices_of_integers!(And, 32),
+        SimdOp::Or => choices_of_integers!(Or, 32),
+        SimdOp::Xor => choices_of_integers!(Xor, 32),
         SimdOp::QuadSum => numbers!(Reduce, Sum, 4),
         SimdOp::QuadProduct => numbers!(Reduce, Product, 4),
-        SimdOp::QuadMin => numbers!(Reduce, Min, 4),
-        SimdOp::QuadMax => numbers!(Reduce, Max, 4),
-        SimdOp::QuadAnd => integers!(Reduce, And, 4),
-        SimdOp::QuadOr => integers!(Reduce, Or, 4),
-        SimdOp::QuadXor => integers!(Reduce, Xor, 4),
+        SimdOp::QuadMin => choices!(Min, 4),
+        SimdOp::QuadMax => choices!(Max, 4),
+        SimdOp::QuadAnd => choices_of_integers!(And, 4),
+        SimdOp::QuadOr => choices_of_integers!(Or, 4),
+        SimdOp::QuadXor => choices_of_integers!(Xor, 4),
         SimdOp::PrefixInclusiveSum => numbers!(Scan, Sum, true),
         SimdOp::PrefixExclusiveSum => numbers!(Scan, Sum, false),
         SimdOp::PrefixInclusiveProduct => numbers!(Scan, Product, true),
