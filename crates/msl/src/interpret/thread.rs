@@ -5,7 +5,7 @@ use super::check::Passed;
 use super::matrices::is_shared;
 use super::memory::{How, ObjectNumber, Space, moved, order, parts, pointer};
 use super::steps::Step;
-use super::values::{Data, Number};
+use super::values::{Data, Number, Numbers};
 use super::{Error, Machine, Result};
 use crate::diag::Span;
 use crate::ir::{
@@ -170,11 +170,12 @@ impl<'m> Machine<'m, '_> {
     }
 
     /// The numbers of a scalar or vector value.
-    pub fn numbers(&self, thread: &Thread, value: Handle<Value>) -> Vec<Number> {
+    pub fn numbers(&self, thread: &Thread, value: Handle<Value>) -> Numbers {
         let ty = self.type_of(thread, value);
         if matches!(self.module.types[ty], Type::Pointer { .. }) {
             // All that is done with it is to compare it.
-            return vec![Number::Integer(order(thread.value(value).bits()).into())];
+            let order = order(thread.value(value).bits());
+            return [Number::Integer(order.into())].into_iter().collect();
         }
         let (scalar, count) = self.shapes.vector(ty);
         thread.value(value).numbers(scalar, count)
@@ -380,7 +381,7 @@ impl<'m> Machine<'m, '_> {
             Op::Unary(op, value) => {
                 self.use_value(thread, *value, span);
                 let numbers = self.numbers(thread, *value);
-                let results: Vec<_> = numbers.iter().map(|&a| arithmetic::unary(*op, a)).collect();
+                let results: Numbers = numbers.iter().map(|&a| arithmetic::unary(*op, a)).collect();
                 Data::of_numbers(scalar, &results, size)
             }
             Op::Binary(op, left, right) => {
@@ -389,7 +390,7 @@ impl<'m> Machine<'m, '_> {
                 let of = self.shapes.vector(self.type_of(thread, *left)).0;
                 let (a, b) = (self.numbers(thread, *left), self.numbers(thread, *right));
                 self.check_operands(thread, span, (*op, of), &b);
-                let results: Vec<_> = (a.iter().zip(&b))
+                let results: Numbers = (a.iter().zip(b.iter()))
                     .map(|(&a, &b)| arithmetic::binary(*op, of, a, b))
                     .collect();
                 Data::of_numbers(scalar, &results, size)
@@ -397,7 +398,7 @@ impl<'m> Machine<'m, '_> {
             Op::Convert(value) => {
                 self.use_value(thread, *value, span);
                 let numbers = self.numbers(thread, *value);
-                let results: Vec<_> = numbers
+                let results: Numbers = numbers
                     .iter()
                     .map(|&a| arithmetic::convert(a, scalar))
                     .collect();
@@ -545,19 +546,15 @@ fn modified(op: AtomicOp, scalar: Scalar, old: Number, by: Number) -> Number {
 }
 
 /// A maths function of scalars or vectors.
-fn mathematics(
-    function: MathFunction,
-    scalar: Scalar,
-    count: usize,
-    args: &[Vec<Number>],
-) -> Vec<Number> {
+fn mathematics(function: MathFunction, scalar: Scalar, count: usize, args: &[Numbers]) -> Numbers {
     use BinaryOp::{Add, Multiply};
+    let one = |number| std::iter::once(number).collect();
     match (function, args) {
-        (MathFunction::All, [all]) => vec![Number::truth(all.iter().all(|n| n.is_true()))],
-        (MathFunction::Any, [all]) => vec![Number::truth(all.iter().any(|n| n.is_true()))],
+        (MathFunction::All, [all]) => one(Number::truth(all.iter().all(|n| n.is_true()))),
+        (MathFunction::Any, [all]) => one(Number::truth(all.iter().any(|n| n.is_true()))),
         (MathFunction::Dot, [left, right]) => {
             // From the first component on, each product and sum rounded.
-            let products = left.iter().zip(right).map(|(&left, &right)| {
+            let products = left.iter().zip(right.iter()).map(|(&left, &right)| {
                 arithmetic::binary(Multiply, scalar, left, right).rounded(scalar)
             });
             let sum = products.reduce(|sum, product| {
@@ -568,7 +565,7 @@ fn mathematics(
         _ => (0..count)
             .map(|index| {
                 // The place and length of a bit field are scalars for all components.
-                let of_component = |arg: &Vec<Number>| arg.get(index).or(arg.first()).copied();
+                let of_component = |arg: &Numbers| arg.get(index).or(arg.first()).copied();
                 let args: Vec<Number> = args.iter().filter_map(of_component).collect();
                 arithmetic::function(function, scalar, &args)
             })
