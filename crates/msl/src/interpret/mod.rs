@@ -1,9 +1,9 @@
 //! The IR executed as its documentation says, one thread after another: the oracle that the other
 //! back ends are compared with, and the checker of kernels.
 //!
-//! It is written for clarity alone. A function becomes a row of [`steps`]; a [`thread`] is a stack
+//! It is written for clarity alone. A function becomes a row of `steps`; a `thread` is a stack
 //! of calls with their values; a value is its bytes. Threadgroups run one after another, x fastest,
-//! and within one each thread runs alone until it needs others, as [`groups`] explains.
+//! and within one each thread runs alone until it needs others, as `groups` explains.
 //!
 //! What the language leaves open has one value here: memory that nothing wrote is zero, and so is
 //! what a shuffle reads from a lane that takes no part.
