@@ -118,6 +118,19 @@ fn nothing_is_found_in_kernels_that_are_right() {
 }
 
 #[test]
+fn only_the_first_hundred_findings_are_kept() {
+    let lines = "out[i] = 1 / x[i];\n".repeat(120);
+    let text = format!(
+        "#include <metal_stdlib>\nusing namespace metal;\n
+         kernel void k(device int* out, device int* x, uint i [[thread_position_in_grid]]) {{
+         {lines} }}"
+    );
+    let findings = check(&text).unwrap();
+    assert_eq!(findings.len(), 100);
+    assert!(findings.iter().all(|finding| finding.count == 64));
+}
+
+#[test]
 fn a_finding_is_one_sentence_with_both_places_and_threads() {
     let find = |name: &str| {
         let all = kernels("faulty");

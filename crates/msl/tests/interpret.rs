@@ -484,6 +484,72 @@ fn simdgroup_matrices_multiply() {
 }
 
 #[test]
+fn a_vector_of_three_leaves_the_bytes_after_it() {
+    let source = "kernel void k(device float3* out, device packed_float3* packed, uint i [[thread_position_in_grid]]) {
+        out[i] = float3(1, 2, 3);
+        packed[i] = out[i] * float(i + 1);
+        float3x3 m = float3x3(float3(1, 0, 0), float3(0, 2, 0), float3(packed[i]));
+        ((device float*)out)[i * 4 + 3] = (m * float3(1, 1, 2)).y + m[i][i];
+    }";
+    let out = clean(source, &[&[0; 6]], 8, [2, 1, 1], [2, 1, 1]);
+    let floats: Vec<f32> = out.iter().map(|&word| f32::from_bits(word)).collect();
+    assert_eq!(floats, [1.0, 2.0, 3.0, 7.0, 1.0, 2.0, 3.0, 12.0]);
+    let short = checked(source, &[&[0; 6]], 7, [2, 1, 1], [1, 1, 1]).unwrap_err();
+    assert!(
+        short.to_string().contains("writes 4 bytes at byte 28"),
+        "{short}"
+    );
+}
+
+#[test]
+fn shuffles_can_fill_from_other_data() {
+    let source = "kernel void k(device uint* out, uint i [[thread_position_in_grid]]) {
+        out[i] = simd_shuffle_and_fill_up(i, 100 + i, 3) + 1000 * simd_shuffle_and_fill_down(i, 100 + i, 3);
+    }";
+    for (i, got) in (0..).zip(row(source, 32)) {
+        let up = if i < 3 { 100 + i + 29 } else { i - 3 };
+        let down = if i >= 29 { 100 + i - 29 } else { i + 3 };
+        assert_eq!(got, up + 1000 * down, "lane {i}");
+    }
+}
+
+#[test]
+fn lanes_that_break_wait_behind_the_loop() {
+    let source = "kernel void k(device uint* out, uint i [[thread_position_in_grid]]) {
+        uint seen = 0, j = 0;
+        while (true) {
+            if (j == i) { seen += 1000 * simd_sum(1u); break; }
+            if (i % 2 == 0 && j == 1) { j += 1; continue; }
+            seen += simd_sum(1u);
+            j++;
+        }
+        seen += 100 * simd_sum(1u);
+        out[i] = seen;
+    }";
+    // Lane by lane: lane j breaks alone in round j; in round 1 only odd lanes reach the sum.
+    assert_eq!(row(source, 4), [1400, 1403, 1403, 1405]);
+}
+
+#[test]
+fn vectors_choose_by_component_and_halves_round_at_every_step() {
+    let source = "kernel void k(device float4* out, uint i [[thread_position_in_grid]]) {
+        float4 v = float4(1, -2, 3, -4) * float(i + 1);
+        half h = half(2048.0f) + half(i);
+        half sum = simd_sum(i == 0 ? 2048.0h : 1.0h);
+        out[i] = select(v, -v, v < 0.0f) + float4(float(h), float(sum), any(v > 3.5f), all(v != 8.0f));
+    }";
+    let out = clean(source, &[], 12, [3, 1, 1], [3, 1, 1]);
+    let floats: Vec<f32> = out.iter().map(|&word| f32::from_bits(word)).collect();
+    // 2048 + 1 is between two halves, and goes to the even one twice.
+    let rows = [
+        [2049.0, 2050.0, 3.0, 5.0],
+        [2050.0, 2052.0, 7.0, 9.0],
+        [2053.0, 2054.0, 10.0, 13.0],
+    ];
+    assert_eq!(floats, rows.concat());
+}
+
+#[test]
 fn variables_are_new_for_each_call_and_pointers_reach_them() {
     let source = "
     struct Pair { thread int* a; thread int* b; };

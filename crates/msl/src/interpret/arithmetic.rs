@@ -188,8 +188,7 @@ fn next_narrow(scalar: Scalar, x: f32, y: f32) -> f32 {
     if x == y {
         return y;
     }
-    let bytes = Float(x).bytes(scalar);
-    let bits = u16::from_le_bytes([bytes[0], bytes[1]]);
+    let bits = Float(x).bits(scalar);
     let next = if x == 0.0 {
         1 | if y < 0.0 { 0x8000 } else { 0 }
     } else if (x < y) == (x > 0.0) {
@@ -197,7 +196,7 @@ fn next_narrow(scalar: Scalar, x: f32, y: f32) -> f32 {
     } else {
         bits - 1
     };
-    Number::read(scalar, &next.to_le_bytes()).float()
+    Number::of_bits(scalar, next).float()
 }
 
 /// In bounds of bit fields: what reaches beyond the width is cut off, one value where the language

@@ -1,202 +1,20 @@
-//! What the checker watches for while a kernel runs, and what it says about it.
+//! What the checker watches for while a kernel runs.
 
 use std::collections::HashMap;
-use std::fmt;
 use std::rc::Rc;
 
+use super::Machine;
+use super::findings::{Finding, FindingKind, SourcePlace};
 use super::memory::{Object, ObjectNumber, Space};
+use super::races::{Access, History};
 use super::thread::Thread;
 use super::values::{Data, Number, Origin};
-use super::{Machine, SIMD_WIDTH};
 use crate::diag::{Sources, Span};
 use crate::ir::{BinaryOp, Handle, Scalar, Type, Value};
 use crate::syntax::ast::Name;
 
 /// Findings beyond this many are not kept.
 const MOST_FINDINGS: usize = 100;
-
-/// The sorts of finding.
-#[derive(Clone, Copy, Debug, PartialEq, Eq, Hash)]
-pub enum FindingKind {
-    /// Two threads access the same byte, one of them writes, and nothing orders them.
-    DataRace,
-    /// A value that nothing wrote is used.
-    UndefinedValue,
-    /// Threads that should meet at a barrier do not.
-    MissedBarrier,
-    /// A lane reads from a lane that takes no part.
-    InactiveLane,
-    /// A shift by the width of its type or more, or by less than nothing.
-    ShiftCount,
-    /// An index outside its vector, matrix or array.
-    IndexOutOfRange,
-    /// An integer divided by zero.
-    DivisionByZero,
-}
-
-impl fmt::Display for FindingKind {
-    fn fmt(&self, f: &mut fmt::Formatter<'_>) -> fmt::Result {
-        f.write_str(match self {
-            Self::DataRace => "data race",
-            Self::UndefinedValue => "undefined value",
-            Self::MissedBarrier => "missed barrier",
-            Self::InactiveLane => "inactive lane",
-            Self::ShiftCount => "shift count",
-            Self::IndexOutOfRange => "index out of range",
-            Self::DivisionByZero => "division by zero",
-        })
-    }
-}
-
-/// A place in a source text.
-#[derive(Clone, Debug, Default, PartialEq, Eq)]
-pub struct SourcePlace {
-    /// The text's name.
-    pub file: String,
-    /// From 1.
-    pub line: usize,
-    /// From 1, in characters.
-    pub column: usize,
-}
-
-impl SourcePlace {
-    pub(super) fn of(sources: &Sources, span: Span) -> Self {
-        match sources.place(span) {
-            Some((source, line, column)) => Self {
-                file: source.name().to_string(),
-                line,
-                column,
-            },
-            None => Self::default(),
-        }
-    }
-}
-
-impl fmt::Display for SourcePlace {
-    fn fmt(&self, f: &mut fmt::Formatter<'_>) -> fmt::Result {
-        write!(f, "{}:{}:{}", self.file, self.line, self.column)
-    }
-}
-
-/// Something that a kernel does and should not. Printed, it is one sentence.
-#[derive(Clone, Debug, PartialEq, Eq)]
-pub struct Finding {
-    /// What sort of thing.
-    pub kind: FindingKind,
-    /// What happened, without `place`.
-    pub message: String,
-    /// Where it happened.
-    pub place: SourcePlace,
-    /// The other place that has to do with it.
-    pub other_place: Option<SourcePlace>,
-    /// The position in the grid of the (first) thread that did it.
-    pub thread: [u64; 3],
-    /// The position of the other thread that has to do with it.
-    pub other_thread: Option<[u64; 3]>,
-    /// How often it happened.
-    pub count: u64,
-}
-
-impl fmt::Display for Finding {
-    fn fmt(&self, f: &mut fmt::Formatter<'_>) -> fmt::Result {
-        write!(f, "{}: {}: {}", self.place, self.kind, self.message)?;
-        match self.count {
-            1 => Ok(()),
-            count => write!(f, " ({count} times)"),
-        }
-    }
-}
-
-/// The last barriers that a thread has passed, by kind of memory that they order.
-#[derive(Clone, Copy, Debug, Default)]
-pub struct Passed {
-    /// Barriers of the threadgroup that order device memory, and threadgroup memory.
-    pub group: [u64; 2],
-    /// The same of the SIMD-group.
-    pub simd: [u64; 2],
-}
-
-/// An access to shared memory.
-#[derive(Debug)]
-pub struct Access {
-    /// The thread's position in the grid.
-    pub position: [u64; 3],
-    /// The thread's number in its threadgroup.
-    pub index: usize,
-    /// The number of the threadgroup.
-    pub group: u64,
-    /// The barriers that the thread had passed.
-    pub passed: Passed,
-    /// Where.
-    pub span: Span,
-    /// Whether it is atomic.
-    pub is_atomic: bool,
-    /// Whether it writes.
-    pub writes: bool,
-}
-
-impl Access {
-    fn is_same_thread(&self, other: &Self) -> bool {
-        self.group == other.group && self.index == other.index
-    }
-
-    fn is_same_simdgroup(&self, other: &Self) -> bool {
-        self.group == other.group && self.index / SIMD_WIDTH == other.index / SIMD_WIDTH
-    }
-
-    /// Whether an access that was recorded before this one happens before it on every machine.
-    fn is_after(&self, earlier: &Self, memory: usize) -> bool {
-        let barrier = self.passed.group[memory] > earlier.passed.group[memory];
-        let of_simdgroup = self.passed.simd[memory] > earlier.passed.simd[memory];
-        self.is_same_thread(earlier)
-            || (self.group == earlier.group && barrier)
-            || (self.is_same_simdgroup(earlier) && of_simdgroup)
-    }
-
-    fn verb(&self) -> &'static str {
-        if self.writes { "writes" } else { "reads" }
-    }
-}
-
-/// The accesses to a byte that later ones may conflict with.
-#[derive(Debug, Default)]
-struct History {
-    /// The last writes of at most two threads, more than one only if they are atomic.
-    writes: Vec<Rc<Access>>,
-    /// Some of the reads since.
-    reads: Vec<Rc<Access>>,
-}
-
-impl History {
-    fn add(&mut self, access: &Rc<Access>) {
-        if access.writes {
-            self.reads.clear();
-            self.writes
-                .retain(|w| w.is_atomic && access.is_atomic && !w.is_same_thread(access));
-            self.writes.truncate(1);
-            self.writes.insert(0, access.clone());
-            return;
-        }
-        // Room for two readers of this SIMD-group, one of its threadgroup, one of elsewhere.
-        let mut room = [2, 1, 1];
-        let mut kept = vec![access.clone()];
-        room[0] -= 1;
-        for read in &self.reads {
-            let class = if read.is_same_simdgroup(access) {
-                0
-            } else if read.group == access.group {
-                1
-            } else {
-                2
-            };
-            if !read.is_same_thread(access) && room[class] > 0 {
-                room[class] -= 1;
-                kept.push(read.clone());
-            }
-        }
-        self.reads = kept;
-    }
-}
 
 /// Where undefined bytes come from.
 #[derive(Clone, Debug)]
@@ -323,14 +141,11 @@ impl<'m> Checker<'m> {
         let mut conflicts: Vec<(usize, Rc<Access>)> = Vec::new();
         for byte in bytes {
             let history = histories[byte].get_or_insert_default();
-            let reads = history.reads.iter().filter(|_| access.writes);
-            for earlier in history.writes.iter().chain(reads) {
-                let is_free =
-                    (access.is_atomic && earlier.is_atomic) || access.is_after(earlier, memory);
-                let is_known = conflicts
+            for earlier in history.conflicts(access, memory) {
+                if !conflicts
                     .iter()
-                    .any(|(_, known)| known.span == earlier.span);
-                if !is_free && !is_known {
+                    .any(|(_, known)| known.span == earlier.span)
+                {
                     conflicts.push((byte, earlier.clone()));
                 }
             }

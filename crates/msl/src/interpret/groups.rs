@@ -198,7 +198,7 @@ impl<'m> Machine<'m, '_> {
         }
         let mut operands = Vec::new();
         for &arg in args {
-            let mut lanes = [const { None }; SIMD_WIDTH];
+            let mut lanes = [None; SIMD_WIDTH];
             for &index in active {
                 lanes[index] = Some(self.numbers(&threads[index], arg));
             }

@@ -14,7 +14,7 @@
 
 use super::memory::{How, moved};
 use super::thread::Thread;
-use super::values::{Data, Number};
+use super::values::{Data, Number, Numbers};
 use super::{Machine, Result, SIMD_WIDTH};
 use crate::diag::Span;
 use crate::ir::{Handle, SimdgroupMatrixOp, Type, Value};
@@ -35,11 +35,11 @@ pub fn is_shared(op: SimdgroupMatrixOp) -> bool {
 }
 
 /// The whole matrix, from the two elements of each active lane.
-fn gathered(lanes: &[Option<Vec<Number>>; SIMD_WIDTH]) -> [[f32; SIDE]; SIDE] {
+fn gathered(lanes: &[Option<Numbers>; SIMD_WIDTH]) -> [[f32; SIDE]; SIDE] {
     let mut matrix = [[0.0; SIDE]; SIDE];
     for (lane, elements) in lanes.iter().enumerate() {
         let (row, column) = home(lane);
-        for (index, element) in elements.iter().flatten().enumerate() {
+        for (index, element) in elements.iter().flat_map(|all| all.iter()).enumerate() {
             matrix[row][column + index] = element.float();
         }
     }
@@ -47,7 +47,7 @@ fn gathered(lanes: &[Option<Vec<Number>>; SIMD_WIDTH]) -> [[f32; SIDE]; SIDE] {
 }
 
 /// Each lane's elements of `a * b + c`.
-pub fn product(args: &[[Option<Vec<Number>>; SIMD_WIDTH]]) -> Vec<[Number; 2]> {
+pub fn product(args: &[[Option<Numbers>; SIMD_WIDTH]]) -> Vec<[Number; 2]> {
     let matrices: Vec<_> = args.iter().map(gathered).collect();
     let element = |row: usize, column: usize| {
         let (a, b) = (&matrices[0], &matrices[1]);

@@ -7,7 +7,7 @@
 use std::collections::VecDeque;
 use std::rc::Rc;
 
-use super::check::Access;
+use super::races::Access;
 use super::thread::Thread;
 use super::values::{Data, Origin};
 use super::{Machine, Result};

@@ -1,23 +1,27 @@
 //! The IR executed as its documentation says, one thread after another: the oracle that the other
 //! back ends are compared with, and the checker of kernels.
 //!
-//! It is written for clarity alone. A function becomes a row of [`steps`]; a [`thread`] is a stack
+//! It is written for clarity alone. A function becomes a row of `steps`; a `thread` is a stack
 //! of calls with their values; a value is its bytes. Threadgroups run one after another, x fastest,
-//! and within one each thread runs alone until it needs others, as [`groups`] explains.
+//! and within one each thread runs alone until it needs others, as `groups` explains.
 //!
 //! What the language leaves open has one value here: memory that nothing wrote is zero, and so is
 //! what a shuffle reads from a lane that takes no part.
 //!
 //! With [`Dispatch::check`] it also looks for what a kernel must not do though it goes well here:
-//! see [`FindingKind`]. Where a race is only seen through memory, an access counts as ordered after
-//! another by barriers that name the memory, and by nothing else; threadgroups are never ordered.
+//! see [`FindingKind`]. Only a barrier that names the memory orders two accesses, within the
+//! threadgroup or SIMD-group that meets at it; threads of different threadgroups are never ordered.
+//! A variable counts as written from its first write in a call on, also in later rounds of a loop.
 
 mod arithmetic;
 mod check;
+mod findings;
 mod groups;
 mod lanes;
 mod matrices;
 mod memory;
+mod operations;
+mod races;
 mod steps;
 mod thread;
 mod values;
@@ -25,7 +29,7 @@ mod values;
 use std::collections::HashMap;
 use std::sync::atomic::{AtomicBool, Ordering};
 
-pub use check::{Finding, FindingKind, SourcePlace};
+pub use findings::{Finding, FindingKind, SourcePlace};
 
 use crate::Compilation;
 use crate::diag::{Sources, Span};
@@ -184,7 +188,10 @@ struct Machine<'m, 'd> {
 
 impl Machine<'_, '_> {
     fn place(&self, span: Span) -> String {
-        SourcePlace::of(self.sources, span).to_string()
+        match self.sources.place(span) {
+            Some(_) => SourcePlace::of(self.sources, span).to_string(),
+            None => String::new(),
+        }
     }
 
     fn fault(&self, thread: &Thread, span: Span, message: String) -> Error {

@@ -1,8 +1,7 @@
 //! Values as bytes laid out as memory, and the numbers in them.
 
 use std::cell::RefCell;
-use std::collections::HashMap;
-use std::ops::Range;
+use std::ops::{Deref, Range};
 use std::rc::Rc;
 
 use crate::ir::{Handle, Scalar, Type, Types};
@@ -57,7 +56,7 @@ impl Data {
     }
 
     /// The numbers of a scalar or vector, in order.
-    pub fn numbers(&self, scalar: Scalar, count: usize) -> Vec<Number> {
+    pub fn numbers(&self, scalar: Scalar, count: usize) -> Numbers {
         let size = scalar.size() as usize;
         let scalars = self.bytes.chunks_exact(size).take(count);
         scalars.map(|bytes| Number::read(scalar, bytes)).collect()
@@ -70,8 +69,11 @@ impl Data {
 
     /// A scalar or vector of `size` bytes with these numbers.
     pub fn of_numbers(scalar: Scalar, numbers: &[Number], size: usize) -> Self {
-        let mut bytes: Vec<u8> = numbers.iter().flat_map(|n| n.bytes(scalar)).collect();
-        bytes.resize(size, 0);
+        let mut bytes = vec![0; size];
+        let step = scalar.size() as usize;
+        for (bytes, number) in bytes.chunks_mut(step).zip(numbers) {
+            bytes.copy_from_slice(&number.bits(scalar).to_le_bytes()[..step]);
+        }
         bytes.into()
     }
 
@@ -87,8 +89,10 @@ impl Data {
 }
 
 fn low_bits(bytes: &[u8]) -> u64 {
-    let bytes = bytes.iter().take(8).rev();
-    bytes.fold(0, |bits, &byte| bits << 8 | u64::from(byte))
+    let mut all = [0; 8];
+    let len = bytes.len().min(8);
+    all[..len].copy_from_slice(&bytes[..len]);
+    u64::from_le_bytes(all)
 }
 
 /// A number of any scalar type. Wide enough that integer arithmetic needs no care for overflow;
@@ -104,35 +108,42 @@ pub enum Number {
 impl Number {
     /// The number that the first bytes are.
     pub fn read(scalar: Scalar, bytes: &[u8]) -> Self {
-        let bits = low_bits(&bytes[..scalar.size() as usize]);
+        Self::of_bits(scalar, low_bits(&bytes[..scalar.size() as usize]))
+    }
+
+    /// The number that low bits are.
+    pub fn of_bits(scalar: Scalar, bits: u64) -> Self {
         match scalar {
-            Scalar::Bool => Self::truth(bits != 0),
+            Scalar::Bool => Self::truth(bits as u8 != 0),
             Scalar::I8 => Self::Integer((bits as i8).into()),
             Scalar::I16 => Self::Integer((bits as i16).into()),
             Scalar::I32 => Self::Integer((bits as i32).into()),
             Scalar::I64 => Self::Integer((bits as i64).into()),
-            Scalar::U8 | Scalar::U16 | Scalar::U32 | Scalar::U64 => Self::Integer(bits.into()),
+            Scalar::U8 => Self::Integer((bits as u8).into()),
+            Scalar::U16 => Self::Integer((bits as u16).into()),
+            Scalar::U32 => Self::Integer((bits as u32).into()),
+            Scalar::U64 => Self::Integer(bits.into()),
             Scalar::F16 => Self::Float(half::f16::from_bits(bits as u16).to_f32()),
             Scalar::Bf16 => Self::Float(half::bf16::from_bits(bits as u16).to_f32()),
             Scalar::F32 => Self::Float(f32::from_bits(bits as u32)),
         }
     }
 
-    /// The bytes of the number as this type: integers wrap, floats round to nearest even.
-    pub fn bytes(self, scalar: Scalar) -> Vec<u8> {
-        let bits = match scalar {
+    /// The bits of the number as this type, in the low ones of the result: integers wrap, floats
+    /// round to nearest even.
+    pub fn bits(self, scalar: Scalar) -> u64 {
+        match scalar {
             Scalar::Bool => u64::from(self.integer() != 0),
             Scalar::F16 => half::f16::from_f32(self.float()).to_bits().into(),
             Scalar::Bf16 => half::bf16::from_f32(self.float()).to_bits().into(),
             Scalar::F32 => self.float().to_bits().into(),
             _ => self.integer() as u64,
-        };
-        bits.to_le_bytes()[..scalar.size() as usize].to_vec()
+        }
     }
 
     /// The number as this type holds it.
     pub fn rounded(self, scalar: Scalar) -> Self {
-        Self::read(scalar, &self.bytes(scalar))
+        Self::of_bits(scalar, self.bits(scalar))
     }
 
     /// A bool.
@@ -159,6 +170,32 @@ impl Number {
     /// Whether a bool is true.
     pub fn is_true(self) -> bool {
         self.integer() != 0
+    }
+}
+
+/// The numbers of a scalar or vector.
+#[derive(Clone, Copy, Debug)]
+pub struct Numbers {
+    all: [Number; 4],
+    len: usize,
+}
+
+impl FromIterator<Number> for Numbers {
+    fn from_iter<T: IntoIterator<Item = Number>>(numbers: T) -> Self {
+        let (mut all, mut len) = ([Number::Integer(0); 4], 0);
+        for (slot, number) in all.iter_mut().zip(numbers) {
+            *slot = number;
+            len += 1;
+        }
+        Self { all, len }
+    }
+}
+
+impl Deref for Numbers {
+    type Target = [Number];
+
+    fn deref(&self) -> &[Number] {
+        &self.all[..self.len]
     }
 }
 
@@ -189,7 +226,8 @@ type Ranges = Rc<[Range<usize>]>;
 pub struct Shapes<'m> {
     /// The types.
     pub types: &'m Types,
-    ranges: RefCell<HashMap<Handle<Type>, Ranges>>,
+    /// Of each type, once they are known.
+    ranges: RefCell<Vec<Option<Ranges>>>,
 }
 
 impl<'m> Shapes<'m> {
@@ -249,13 +287,17 @@ impl<'m> Shapes<'m> {
 
     /// The bytes that hold data, without padding, in order and joined where they touch.
     pub fn data(&self, ty: Handle<Type>) -> Ranges {
-        if let Some(known) = self.ranges.borrow().get(&ty) {
+        if let Some(Some(known)) = self.ranges.borrow().get(ty.index()) {
             return known.clone();
         }
         let mut all = Vec::new();
         self.add_data(&self.types[ty], 0, &mut all);
         let all: Ranges = all.into();
-        self.ranges.borrow_mut().insert(ty, all.clone());
+        let mut ranges = self.ranges.borrow_mut();
+        if ranges.len() <= ty.index() {
+            ranges.resize(ty.index() + 1, None);
+        }
+        ranges[ty.index()] = Some(all.clone());
         all
     }
 
