@@ -9,12 +9,14 @@ fn stream() -> Stream {
     Stream::new(&MlxDevice::open(DeviceKind::Cpu).unwrap()).unwrap()
 }
 
+type Function = fn(&Tensor) -> mlx_native::Result<Tensor>;
+
 /// An op on a matrix of `ROWS` by `COLUMNS`, and the gradient of `sum(c * op(x))` for x in f64.
 struct Case {
     name: &'static str,
     /// The shape of its output.
     output: &'static [usize],
-    apply: fn(&Tensor) -> mlx_native::Result<Tensor>,
+    apply: Function,
     gradient: fn(&[f64], &[f64]) -> Vec<f64>,
 }
 
@@ -312,7 +314,7 @@ fn the_two_rules_of_an_op_agree_to_the_bit_where_they_round_alike() {
             assert!(alike, "{name}, number {i}: {a} and {b}");
         }
     };
-    let unary: [(&str, fn(&Tensor) -> mlx_native::Result<Tensor>); 5] = [
+    let unary: [(&str, Function); 5] = [
         ("exp", |x| x.exp()),
         ("log", |x| x.log()),
         ("sqrt", |x| x.sqrt()),

@@ -40,8 +40,20 @@ fn python(length: i128, start: Option<isize>, end: Option<isize>, step: isize) -
         Some(p) => {
             let p = if p < 0 { p + length } else { p };
             match (p < 0, p >= length) {
-                (true, _) => (step < 0).then_some(-1).unwrap_or(0),
-                (_, true) => (step < 0).then_some(length - 1).unwrap_or(length),
+                (true, _) => {
+                    if step < 0 {
+                        -1
+                    } else {
+                        0
+                    }
+                }
+                (_, true) => {
+                    if step < 0 {
+                        length - 1
+                    } else {
+                        length
+                    }
+                }
                 _ => p,
             }
         }

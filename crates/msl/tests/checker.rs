@@ -280,8 +280,8 @@ fn every_type_has_the_size_and_alignment_of_metal() {
              union Or_{name} {{ char other; {ty} it; }};
              static_assert(sizeof({ty}) == {size}, \"size\");
              static_assert(alignof({ty}) == {align}, \"alignment\");
-             typedef {ty} Type_{name}; typedef Type_{name} Three_{name}[3];
-             static_assert(sizeof(Three_{name}) == {}, \"array\");
+             static_assert(sizeof({ty}[3]) == {}, \"array\");
+             static_assert(alignof({ty}[3][2]) == {align}, \"array\");
              static_assert(sizeof(In_{name}) == {}, \"struct\");
              static_assert(alignof(In_{name}) == {align}, \"struct\");
              static_assert(sizeof(Or_{name}) == {size} && alignof(Or_{name}) == {align}, \"union\");\n",

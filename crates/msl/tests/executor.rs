@@ -517,3 +517,62 @@ fn a_pointer_may_be_set_after_it_is_used() {
         assert_eq!(got, a[0] + a[1] * 3 + a[2] * 5 + a[3] * 7, "thread {i}");
     }
 }
+
+#[test]
+fn aligned_fields_and_variables_are_where_they_should_be() {
+    let source = "struct S { float a; alignas(16) float b; };
+        struct alignas(32) T { char c; S s[2]; };
+        constant alignas(64) int table[3] = {5, 6, 7};
+        int sum(thread const int (&values)[4]) { return values[0] + values[3]; }
+        kernel void k(device int* out, device const S* in [[buffer(1)]],
+                      uint i [[thread_position_in_grid]]) {
+            threadgroup char first;
+            threadgroup alignas(32) int shared[4];
+            alignas(16) int mine[4] = {1, 2, 3, 4};
+            alignas(8) int count = 3;
+            alignas(16) S copy = in[1];
+            constant alignas(32) int more[2] = {8, 9};
+            alignas(64) T t = {};
+            t.s[i % 2].b = 0.5f;
+            first = 1;
+            shared[i] = int(i);
+            threadgroup_barrier(mem_flags::mem_threadgroup);
+            mine[i] += 10;
+            count += first;
+            device int* o = out + i * 8;
+            o[0] = int(in[i % 2].b) + int(in[i % 2].a) * 10;
+            o[1] = int((device const char*)&in[1].b - (device const char*)in);
+            o[2] = table[i % 3] + more[i % 2];
+            o[3] = shared[3 - i];
+            o[4] = sum(mine);
+            o[5] = count;
+            o[6] = int(copy.b);
+            o[7] = int(t.s[i % 2].b * 2) + int(t.s[(i + 1) % 2].b) + int(sizeof(T)) * 10;
+        }";
+    // Two structs of 32 bytes.
+    let mut input = [0f32; 16];
+    (input[0], input[4], input[8], input[12]) = (1.0, 2.0, 3.0, 4.0);
+    let mut out = vec![0i32; 32];
+    run(
+        source,
+        &mut [bytes(&mut input)],
+        &mut out,
+        [4, 1, 1],
+        [4, 1, 1],
+    )
+    .unwrap();
+    for i in 0..4 {
+        let mine = 1 + 4 + if i == 0 || i == 3 { 10 } else { 0 };
+        let expected = [
+            [12, 34][i % 2],
+            48,
+            [5, 6, 7][i % 3] + [8, 9][i % 2],
+            3 - i as i32,
+            mine,
+            4,
+            4,
+            961,
+        ];
+        assert_eq!(out[i * 8..][..8], expected, "thread {i}");
+    }
+}

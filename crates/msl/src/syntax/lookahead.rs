@@ -360,6 +360,12 @@ impl Parser<'_> {
                 end = after;
             }
         }
+        while ahead.certainty == Certainty::Known && self.token_at(end).is(Punct::LeftBracket) {
+            let Some(after) = self.group_ahead(end) else {
+                return false;
+            };
+            end = after;
+        }
         if !self.token_at(end).is(Punct::RightParen) {
             return false;
         }
