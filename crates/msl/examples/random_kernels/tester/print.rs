@@ -566,6 +566,9 @@ impl Printer<'_> {
             E::Comma(first, last) => {
                 format!("({}, {})", self.expression(first), self.expression(last))
             }
+            E::Ballot(operand) => {
+                format!("uint(ulong(simd_ballot({})))", self.expression(operand))
+            }
             E::Lanes(name, operand) => format!("{name}({})", self.expression(operand)),
             E::Builtin(builtin) => {
                 self.used.builtins.insert(*builtin);
