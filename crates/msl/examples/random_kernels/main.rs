@@ -98,6 +98,8 @@ fn main() -> ExitCode {
     let inputs = Inputs::new();
     let mut failed = 0;
     for (batch, seeds) in seeds.chunks(50).enumerate() {
+        // Said before: a back end that writes where it must not could end the process.
+        println!("seeds {} to {}", seeds[0], seeds[seeds.len() - 1]);
         let programs: Vec<Program> = seeds.iter().map(|&s| generate(s, profile)).collect();
         let failures = judge(&programs, &inputs, reference);
         for ((seed, program), failure) in seeds.iter().zip(programs).zip(failures) {

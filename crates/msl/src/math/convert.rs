@@ -91,6 +91,17 @@ pub fn round_to_bf16(x: f32) -> f32 {
     bf16_to_f32(f32_to_bf16(x))
 }
 
+/// The bfloat nearest to an integer, given without its sign; ties go to the even one. Rounding to
+/// float first would round twice.
+#[inline(always)]
+pub fn integer_to_bf16(magnitude: u64) -> f32 {
+    // 24 bits of it, the last of which says too whether there was more: a float holds them.
+    let beyond = (40u32).saturating_sub(magnitude.leading_zeros());
+    let kept = magnitude >> beyond;
+    let rest = u64::from(kept << beyond != magnitude);
+    round_to_bf16(((kept | rest) << beyond) as f32)
+}
+
 macro_rules! to_integer {
     ($($name:ident: $type:ty;)*) => { $(
         #[doc = concat!("To `", stringify!($type), "`, towards zero, saturating; NaN gives 0.")]

@@ -165,6 +165,35 @@ pub fn nextafter(x: f32, y: f32) -> f32 {
     }
 }
 
+/// [`nextafter`] among halfs.
+#[inline(always)]
+pub fn nextafter_f16(x: f32, y: f32) -> f32 {
+    next_narrow(x, y, super::f32_to_f16, super::f16_to_f32)
+}
+
+/// [`nextafter`] among bfloats.
+#[inline(always)]
+pub fn nextafter_bf16(x: f32, y: f32) -> f32 {
+    next_narrow(x, y, super::f32_to_bf16, super::bf16_to_f32)
+}
+
+/// The next number of 16 bits.
+#[inline(always)]
+fn next_narrow(x: f32, y: f32, to_bits: fn(f32) -> u32, from_bits: fn(u32) -> f32) -> f32 {
+    if x.is_nan() || y.is_nan() {
+        return f32::NAN;
+    }
+    if x == y {
+        return y;
+    }
+    if x == 0.0 {
+        return from_bits((u32::from(y < 0.0) << 15) | 1);
+    }
+    let away = (x < y) == (x > 0.0);
+    let bits = to_bits(x);
+    from_bits(if away { bits + 1 } else { bits - 1 })
+}
+
 /// The remainder of `x / y` with the sign of `x`, exactly. A long division: its loop does not
 /// vectorise.
 #[inline]

@@ -1,6 +1,7 @@
 //! The interpreter as the judge of what is right.
 
 use msl::interpret;
+use rayon::prelude::*;
 
 use super::judge::{Inputs, Outcome, Reference};
 use super::print::{Dialect, print};
@@ -17,7 +18,7 @@ pub struct Interpreter {
 
 impl Reference for Interpreter {
     fn outcomes(&self, programs: &[&Program], inputs: &Inputs) -> Vec<Result<Outcome, String>> {
-        let outcomes = programs.iter().map(|p| self.outcome(p, inputs));
+        let outcomes = programs.par_iter().map(|p| self.outcome(p, inputs));
         outcomes.collect()
     }
 }

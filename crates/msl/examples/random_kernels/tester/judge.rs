@@ -7,6 +7,7 @@ use std::time::Duration;
 
 use msl::Compilation;
 use msl::exec::{Dispatch, Isa, Memory, Options};
+use rayon::prelude::*;
 
 use super::print::{Dialect, print};
 use super::program::*;
@@ -111,7 +112,7 @@ pub fn judge(
     inputs: &Inputs,
     reference: Option<&dyn Reference>,
 ) -> Vec<Option<Failure>> {
-    let runs: Vec<_> = programs.iter().map(|p| runs(p, inputs)).collect();
+    let runs: Vec<_> = programs.par_iter().map(|p| runs(p, inputs)).collect();
     let mut failures: Vec<Option<Failure>> = vec![None; programs.len()];
     let mut asked = Vec::new();
     for (index, run) in runs.iter().enumerate() {

@@ -150,6 +150,8 @@ pub enum Expression {
     Comma(Box<Self>, Box<Self>),
     /// An operation across the active lanes, whose operand and result have one type.
     Lanes(&'static str, Box<Self>),
+    /// A bit of each of the lanes, as a uint: those active in which this holds.
+    Ballot(Box<Self>),
     /// What the thread or all threads are told: a uint.
     Builtin(Builtin),
     /// One of the numbers that all threads share.
@@ -390,7 +392,7 @@ impl Program {
             E::Components(..) | E::And(..) | E::Or(..) => BOOL,
             E::Choose(_, accept, _) => self.type_of(accept),
             E::Convert(to, _) => to.clone(),
-            E::Bits(_) | E::Builtin(_) | E::Shared(_) => UINT,
+            E::Bits(_) | E::Ballot(_) | E::Builtin(_) | E::Shared(_) => UINT,
             E::Swizzle(base, components) => match self.type_of(base) {
                 Type::Vector(scalar, _) => vector(scalar, components.len()),
                 other => unreachable!("components of {other:?}"),

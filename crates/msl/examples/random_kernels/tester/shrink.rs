@@ -292,6 +292,7 @@ fn parts_of_expression(program: &Program, expression: &Expression) -> Vec<Expres
         | E::Convert(_, operand)
         | E::Reinterpret(_, operand)
         | E::Bits(operand)
+        | E::Ballot(operand)
         | E::Input(_, operand) => consider(operand),
         E::Binary(_, left, right)
         | E::Components(_, _, left, right)

@@ -128,6 +128,7 @@ fn in_expression(expression: &mut Expression, visit: &mut impl FnMut(&mut Expres
         | E::Convert(_, operand)
         | E::Reinterpret(_, operand)
         | E::Bits(operand)
+        | E::Ballot(operand)
         | E::Swizzle(operand, _)
         | E::Lanes(_, operand)
         | E::Input(_, operand) => in_expression(operand, visit),

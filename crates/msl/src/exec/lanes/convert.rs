@@ -9,7 +9,8 @@ use crate::exec::machine::Cell;
 use crate::ir::Scalar;
 use crate::lower::form::Kind;
 use crate::math::{
-    bf16_to_f32, f16_to_f32, f32_to_bf16, f32_to_f16, round_to_bf16, round_to_f16, to_i32, to_u32,
+    bf16_to_f32, f16_to_f32, f32_to_bf16, f32_to_f16, integer_to_bf16, round_to_bf16, round_to_f16,
+    to_i32, to_u32,
 };
 
 /// What a scalar of a type in a register is for another type; numbers go by value.
@@ -19,6 +20,7 @@ trait Source: Cell {
     fn to_i64(self) -> i64;
     fn to_u64(self) -> u64;
     fn to_f32(self) -> f32;
+    fn to_bf16(self) -> f32;
     fn is_true(self) -> bool;
 }
 
@@ -35,6 +37,15 @@ macro_rules! integer_sources {
             fn to_u64(self) -> u64 { self as u64 }
             #[inline(always)]
             fn to_f32(self) -> f32 { self as f32 }
+            #[inline(always)]
+            #[allow(unused_comparisons)]
+            fn to_bf16(self) -> f32 {
+                if self < 0 {
+                    -integer_to_bf16((self as i64).unsigned_abs())
+                } else {
+                    integer_to_bf16(self as u64)
+                }
+            }
             #[inline(always)]
             fn is_true(self) -> bool { self != 0 }
         }
@@ -63,6 +74,10 @@ impl Source for f32 {
     #[inline(always)]
     fn to_f32(self) -> f32 {
         self
+    }
+    #[inline(always)]
+    fn to_bf16(self) -> f32 {
+        round_to_bf16(self)
     }
     #[inline(always)]
     fn is_true(self) -> bool {
@@ -94,7 +109,7 @@ targets! {
     IntoU64: u64 = |x: S| x.to_u64();
     IntoF32: f32 = |x: S| x.to_f32();
     IntoF16: f32 = |x: S| round_to_f16(x.to_f32());
-    IntoBf16: f32 = |x: S| round_to_bf16(x.to_f32());
+    IntoBf16: f32 = |x: S| x.to_bf16();
 }
 
 macro_rules! maps {

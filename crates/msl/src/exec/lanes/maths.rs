@@ -102,6 +102,8 @@ map2! {
     Fmod: f32, f32 => f32 = math::fmod;
     Ldexp: f32, i32 => f32 = math::ldexp;
     NextafterF32: f32, f32 => f32 = math::nextafter;
+    NextafterF16: f32, f32 => f32 = math::nextafter_f16;
+    NextafterBf16: f32, f32 => f32 = math::nextafter_bf16;
     Pow: f32, f32 => f32 = math::pow;
     Powr: f32, f32 => f32 = math::powr;
     Step: f32, f32 => f32 = math::step;
@@ -146,6 +148,11 @@ macro_rules! bits {
             fn saturating_difference(self, b: Self, bits: u32) -> Self { limit!($t, $wide, bits, (self as $wide).wrapping_sub(b as $wide)) }
             #[inline(always)]
             fn saturating_product_sum(self, b: Self, c: Self, bits: u32) -> Self {
+                if <$t>::MIN == 0 {
+                    // The product of two unsigned numbers may not fit the signed wide type.
+                    let exact = self.checked_mul(b).and_then(|product| product.checked_add(c));
+                    return exact.unwrap_or(<$t>::MAX).min(low_ones!($t, bits));
+                }
                 limit!($t, $wide, bits, (self as $wide).wrapping_mul(b as $wide).wrapping_add(c as $wide))
             }
             #[inline(always)]
@@ -352,8 +359,12 @@ pub fn math(function: MathFunction, scalar: Scalar, shape: Shape, isa: Isa) -> O
         F::Fmax => float2::<Fmax>(scalar, shape, isa),
         F::Fmin => float2::<Fmin>(scalar, shape, isa),
         F::Fmod => float2::<Fmod>(scalar, shape, isa),
-        F::Nextafter if scalar == Scalar::F32 => float2::<NextafterF32>(scalar, shape, isa),
-        F::Nextafter => None,
+        F::Nextafter => match scalar {
+            Scalar::F32 => Some(shaped::<NextafterF32>(shape, isa)),
+            Scalar::F16 => Some(shaped::<NextafterF16>(shape, isa)),
+            Scalar::Bf16 => Some(shaped::<NextafterBf16>(shape, isa)),
+            _ => None,
+        },
         F::Pow => float2::<Pow>(scalar, shape, isa),
         F::Powr => float2::<Powr>(scalar, shape, isa),
         F::Step => float2::<Step>(scalar, shape, isa),
@@ -392,7 +403,7 @@ pub fn math(function: MathFunction, scalar: Scalar, shape: Shape, isa: Isa) -> O
         F::Mad24 => integer!(three, Mad24),
         F::Madhi => integer!(three, Madhi),
         F::Madsat => integer!(three, Madsat),
-        // Taken apart into operators before this point, or not run yet.
+        // Taken apart into operators before this point.
         F::All | F::Any | F::Dot | F::ExtractBits | F::InsertBits => None,
     }
 }

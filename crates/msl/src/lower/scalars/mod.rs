@@ -6,6 +6,7 @@
 //! with those in memory. A load is a copy; so a value never changes, whatever happens to the
 //! variable that it was read from.
 
+mod bit_fields;
 mod operations;
 mod places;
 mod reinterpret;

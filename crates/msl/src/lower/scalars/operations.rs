@@ -121,6 +121,8 @@ impl Scalars<'_> {
                 }
                 self.reduce(BinaryOp::Add, &products, span)
             }
+            Op::Math(MathFunction::ExtractBits, args) => self.extract_bits(args, &kinds),
+            Op::Math(MathFunction::InsertBits, args) => self.insert_bits(args, &kinds),
             Op::Math(function, args) => self.by_component(Compute::Math(*function), &kinds, args),
             Op::PointerDifference(a, b) => self.pointer_difference(*a, *b),
             Op::Simd(op, args) => {

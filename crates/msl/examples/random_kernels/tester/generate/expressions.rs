@@ -226,6 +226,10 @@ impl Generator {
             return self.leaf(&Type::Scalar(scalar), mode);
         }
         self.uses_lanes = true;
+        if scalar == Scalar::Uint && self.random.percent(20) {
+            let operand = self.expression(&BOOL, depth, mode);
+            return Expression::Ballot(Box::new(operand));
+        }
         let name = self.random.pick(&[
             "simd_sum",
             "simd_min",

@@ -1,9 +1,11 @@
 //! Random trees from a seed.
 //!
 //! `types` picks types and makes small helper functions, `places` finds what can be read, written
-//! or pointed at, `expressions` and `statements` make the rest.
+//! or pointed at, `expressions`, `statements` and
+//! `idioms` make the rest.
 
 mod expressions;
+mod idioms;
 mod places;
 mod statements;
 mod types;
@@ -237,7 +239,7 @@ impl Generator {
         let site = Site::kernel();
         let mut body = Vec::new();
         for _ in 0..self.random.between(2, 6) {
-            body.push(self.declaration(&site));
+            body.push(self.declaration());
         }
         self.lines = self.random.between(8, 60) as i32;
         body.extend(self.statements(site));

@@ -1,4 +1,4 @@
-//! Random statements: control flow, declarations, and what compilers tend to get wrong.
+//! Random statements: control flow, declarations, and where threads meet.
 
 use super::places::Purpose;
 use super::{Generator, Mode};
@@ -33,7 +33,7 @@ impl Site {
         }
     }
 
-    const fn nested(self, uniform: bool) -> Self {
+    pub(super) const fn nested(self, uniform: bool) -> Self {
         Self {
             uniform: self.uniform && uniform,
             nesting: self.nesting + 1,
@@ -65,7 +65,7 @@ impl Generator {
         block
     }
 
-    fn block(&mut self, site: Site) -> Block {
+    pub(super) fn block(&mut self, site: Site) -> Block {
         self.scopes.push(Vec::new());
         let mut block = Vec::new();
         for _ in 0..self.random.between(1, 4) {
@@ -95,7 +95,7 @@ impl Generator {
         let deep = site.nesting > 3;
         let statement = match self.random.below(100) {
             0..22 => self.evaluated(),
-            22..30 => Some(self.declaration(&site)),
+            22..30 => Some(self.declaration()),
             30..45 if !deep => Some(self.branch(site)),
             45..58 if !deep && self.rounds * ROUNDS <= MOST_ROUNDS => Some(self.looped(site)),
             58..63 if !deep => Some(self.switch(site)),
@@ -149,7 +149,7 @@ impl Generator {
     }
 
     /// The type of some variable in scope or of a part of it, not a pointer or an array.
-    fn known_type(&mut self) -> Type {
+    pub(super) fn known_type(&mut self) -> Type {
         let variables: Vec<usize> = self.scopes.iter().flatten().map(|v| v.variable).collect();
         if variables.is_empty() {
             return UINT;
@@ -167,12 +167,12 @@ impl Generator {
         }
     }
 
-    pub(super) fn declaration(&mut self, _site: &Site) -> Statement {
+    pub(super) fn declaration(&mut self) -> Statement {
         let ty = self.variable_type();
         self.declared(ty)
     }
 
-    fn declared(&mut self, ty: Type) -> Statement {
+    pub(super) fn declared(&mut self, ty: Type) -> Statement {
         let initializer = self.initializer(&ty);
         let variable = self.new_variable(ty);
         self.show(variable, true, false);
@@ -278,104 +278,6 @@ impl Generator {
             });
         }
         Statement::Switch(selector, arms)
-    }
-
-    /// A branch that changes its own condition.
-    fn flag(&mut self, site: Site) -> Option<Statement> {
-        let flag = self.place(&BOOL, Purpose::Write, 1, Mode::READ, true)?;
-        let change = |this: &mut Self| {
-            let value = match this.random.percent(50) {
-                true => this.literal(Scalar::Bool),
-                false => this.expression(&BOOL, 2, Mode::READ),
-            };
-            Statement::Evaluate(Expression::Assign(flag.clone(), Box::new(value)))
-        };
-        let mut accept = vec![change(self)];
-        accept.extend(self.block(site.nested(false)));
-        let mut reject = match self.random.percent(70) {
-            true => self.block(site.nested(false)),
-            false => Vec::new(),
-        };
-        if self.random.percent(40) {
-            reject.insert(0, change(self));
-        }
-        Some(Statement::If(Expression::Load(flag), accept, reject))
-    }
-
-    /// Keeps a value, through a function that only returns it or without, and changes the variable.
-    fn saved(&mut self, block: &mut Block) {
-        let ty = self.known_type();
-        let Some(place) = self.place(&ty, Purpose::Write, 1, Mode::READ, true) else {
-            return;
-        };
-        let mut old = Expression::Load(place.clone());
-        if self.random.percent(60) {
-            old = self.identity(&ty, old);
-        }
-        let value = self.expression(&ty, 2, Mode::READ);
-        let change = Expression::Assign(place, Box::new(value));
-        let braces = matches!(ty, Type::Scalar(_)) && self.random.percent(40);
-        let (variable, initializer) = match braces {
-            true => {
-                let array = Type::Array(Box::new(ty), 2);
-                let parts = vec![Initializer::Value(old), Initializer::Value(change.clone())];
-                (self.new_variable(array), Initializer::Braced(parts))
-            }
-            false => (self.new_variable(ty), Initializer::Value(old)),
-        };
-        block.push(Statement::Declare(variable, initializer));
-        if !braces {
-            block.push(Statement::Evaluate(change));
-        }
-        self.show(variable, true, false);
-    }
-
-    fn reference(&mut self) -> Option<Statement> {
-        let ty = match self.random.percent(25) {
-            true => self.variable_type(),
-            false => self.known_type(),
-        };
-        let place = self.place(&ty, Purpose::Refer, 2, Mode::READ, true)?;
-        let variable = self.new_variable(ty);
-        self.show(variable, true, false);
-        Some(Statement::Refer(variable, place))
-    }
-
-    fn new_pointer(&mut self) -> Option<Statement> {
-        let (pointee, length) = match self.random.percent(30) {
-            true => match self.pointer_type() {
-                Type::Pointer(pointee, length) => (*pointee, length),
-                _ => return None,
-            },
-            false => (self.known_type(), 1),
-        };
-        let pointer = self.pointer(&pointee, length, 2, Mode::READ)?;
-        let variable = self.new_variable(Type::Pointer(Box::new(pointee), length));
-        self.show(variable, true, false);
-        Some(Statement::Declare(variable, Initializer::Value(pointer)))
-    }
-
-    /// Lets a pointer point at something else that lives as long as it.
-    fn moved_pointer(&mut self) -> Option<Statement> {
-        let mut pointers = Vec::new();
-        for (depth, scope) in self.scopes.iter().enumerate() {
-            for visible in scope {
-                if let Type::Pointer(pointee, length) = &self.program.variables[visible.variable]
-                    && visible.is_mutable
-                {
-                    pointers.push((depth, visible.variable, (**pointee).clone(), *length));
-                }
-            }
-        }
-        if pointers.is_empty() {
-            return self.new_pointer();
-        }
-        let (depth, variable, pointee, length) = self.random.pick(&pointers).clone();
-        self.reach = depth + 1;
-        let pointer = self.pointer(&pointee, length, 2, Mode::READ);
-        self.reach = usize::MAX;
-        let target = Place::Variable(variable);
-        pointer.map(|p| Statement::Evaluate(Expression::Assign(target, Box::new(p))))
     }
 
     /// A break, continue or return, if one may stand here.
