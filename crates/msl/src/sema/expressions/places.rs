@@ -3,7 +3,7 @@
 use crate::diag::{Diagnostic, Span};
 use crate::ir::{self, AddressSpace, Op, PlaceBase, Projection};
 use crate::sema::Checker;
-use crate::sema::operand::{Operand, Repr};
+use crate::sema::operand::{Lvalue, Operand, Repr};
 use crate::sema::types::{Kind, Ty};
 use crate::syntax::ast::{Expr, ExprKind, UnaryOp};
 
@@ -46,7 +46,7 @@ impl<'a> Checker<'a> {
     }
 
     /// Whether the last step of a place's path goes into a vector.
-    pub(in crate::sema) fn is_vector_part(&self, lvalue: &crate::sema::operand::Lvalue) -> bool {
+    pub(in crate::sema) fn is_vector_part(&self, lvalue: &Lvalue) -> bool {
         let mut ty = match lvalue.place.base {
             PlaceBase::Local(local) => self.context.locals[local].ty,
             PlaceBase::Threadgroup(local) => self.context.threadgroup[local].ty,
@@ -105,21 +105,32 @@ impl<'a> Checker<'a> {
             return Operand::poison(span);
         }
         let pointer = self.value(&operand);
-        let lvalue = crate::sema::operand::Lvalue {
+        let lvalue = self.place_behind(pointer, pointee, space, is_const);
+        Operand::place(pointee, lvalue, span)
+    }
+
+    /// The place that a pointer or reference leads to.
+    pub(in crate::sema) fn place_behind(
+        &mut self,
+        pointer: ir::Handle<ir::Value>,
+        ty: Ty,
+        space: AddressSpace,
+        is_const: bool,
+    ) -> Lvalue {
+        Lvalue {
             place: ir::Place {
                 base: PlaceBase::Pointer(pointer),
                 path: Vec::new(),
-                ty: self.ir_type(pointee),
+                ty: self.ir_type(ty),
             },
-            ty: pointee,
+            ty,
             space,
             is_const: is_const || space == AddressSpace::Constant,
             swizzle: None,
             elements: None,
             known: None,
             is_temporary: false,
-        };
-        Operand::place(pointee, lvalue, span)
+        }
     }
 
     /// `op inner` where the operator takes a place or an address.
