@@ -151,7 +151,7 @@ macro_rules! bits {
                 if <$t>::MIN == 0 {
                     // The product of two unsigned numbers may not fit the signed wide type.
                     let exact = self.checked_mul(b).and_then(|product| product.checked_add(c));
-                    return exact.unwrap_or(<$t>::MAX).min(low_ones!($t, bits));
+                    return exact.unwrap_or(<$t>::MAX).min(<$t>::MAX >> (<$t>::BITS - bits));
                 }
                 limit!($t, $wide, bits, (self as $wide).wrapping_mul(b as $wide).wrapping_add(c as $wide))
             }
