@@ -13,7 +13,7 @@ use std::path::PathBuf;
 use std::process::ExitCode;
 
 use clap::{Parser, Subcommand};
-use mlx_native::{DeviceKind, MlxDevice};
+use mlx_native::{DeviceKind, Execution, MlxDevice};
 
 /// Metal kernels, checked and run on any machine.
 #[derive(Parser)]
@@ -64,6 +64,14 @@ enum Command {
     Train(train::Arguments),
 }
 
+/// How kernels run if only their texts are wanted, or not.
+fn execution(kernels_only: bool) -> Execution {
+    match kernels_only {
+        true => Execution::KernelText,
+        false => Execution::Native,
+    }
+}
+
 fn main() -> ExitCode {
     let result = match Cli::parse().command {
         Command::Devices => devices(),
@@ -74,7 +82,7 @@ fn main() -> ExitCode {
             kernels_only,
             json,
         } => open(device.as_deref()).and_then(|device| {
-            device.set_native(!kernels_only);
+            device.set_execution(execution(kernels_only));
             stop_on_ctrl_c(&device)?;
             proof::verify(&ops, &device, json)
         }),

@@ -5,7 +5,9 @@ use std::process::ExitCode;
 
 use mlx_native::error::Slot;
 use mlx_native::kernel_registry::FunctionConstants;
-use mlx_native::{KernelArgument, KernelRegistry, MTLSize, MlxBuffer, MlxDevice};
+use mlx_native::{
+    DeviceKind, Execution, KernelArgument, KernelRegistry, MTLSize, MlxBuffer, MlxDevice,
+};
 
 use crate::argument::{self, Spec};
 use crate::{check, files, npy};
@@ -28,6 +30,10 @@ pub struct Arguments {
     /// Where to run it: cpu, cuda or metal; the best there is if left out.
     #[arg(long)]
     device: Option<String>,
+    /// Look for data races, values that nothing wrote, missed barriers, and shifts and indices out of
+    /// range; slow. What is found is an error, and nothing is saved.
+    #[arg(long)]
+    check: bool,
     /// A buffer: I=@in.npy, I=@in.npy>out.npy, `I=f32[64,32]>out.npy` or I=u32:1024.
     #[arg(long = "arg", value_name = "I=SPEC")]
     args: Vec<String>,
@@ -67,6 +73,15 @@ pub fn run(arguments: &Arguments) -> Result<ExitCode, String> {
         ));
     }
     let device = crate::open(arguments.device.as_deref())?;
+    if arguments.check {
+        if device.kind() != DeviceKind::Cpu {
+            let kind = device.kind();
+            return Err(format!(
+                "--check runs on the CPU, not on {kind}; use --device cpu"
+            ));
+        }
+        device.set_execution(Execution::Checked);
+    }
     crate::stop_on_ctrl_c(&device)?;
 
     let mut bound = Vec::new();
@@ -132,6 +147,10 @@ pub fn run(arguments: &Arguments) -> Result<ExitCode, String> {
         .commit_and_wait()
         .map_err(|error| error.to_string())?;
     save(&bound)?;
+    if arguments.check {
+        let kernel = &arguments.kernel;
+        eprintln!("checked: kernel `{kernel}` does nothing that it must not");
+    }
     Ok(ExitCode::SUCCESS)
 }
 

@@ -208,6 +208,38 @@ fn what_goes_wrong_is_one_sentence_and_leaves_no_file() {
 
 #[cfg(unix)]
 #[test]
+fn a_checked_run_names_both_sides_of_a_race_and_saves_nothing() {
+    let (_guard, folder) = folder();
+    let checked = |kernel: &str, argument: &str| {
+        run(&folder, kernel, "32", "32", &["--arg", argument, "--check"])
+    };
+    let found = checked("races", "0=f32[32]>out.npy");
+    let message = stderr(&found);
+    assert_eq!(found.status.code(), Some(1), "{message}");
+    let text = std::fs::read_to_string(KERNELS).unwrap();
+    let line = |wanted: &str| 1 + text.lines().position(|l| l.contains(wanted)).unwrap();
+    let (write, read) = (line("shared[i] = float(i)"), line("shared[(i + 1) % n]"));
+    for expected in [
+        "error: kernel `races` does what it must not".to_string(),
+        format!("kernels.metal:{write}:"),
+        format!("kernels.metal:{read}:"),
+        "data race".to_string(),
+    ] {
+        assert!(
+            message.contains(&expected),
+            "`{message}` lacks `{expected}`"
+        );
+    }
+    assert!(!folder.join("out.npy").exists());
+
+    let clean = checked("counts", "0=u32[32]>out.npy");
+    assert_eq!(clean.status.code(), Some(0), "{}", stderr(&clean));
+    assert!(stderr(&clean).contains("checked: kernel `counts`"));
+    let file = npyz::NpyFile::new(std::fs::File::open(folder.join("out.npy")).unwrap()).unwrap();
+    assert_eq!(file.into_vec::<u32>().unwrap(), (0..32).collect::<Vec<_>>());
+}
+
+#[test]
 fn ctrl_c_ends_an_endless_loop() {
     let (_guard, folder) = folder();
     let child = Command::new(env!("CARGO_BIN_EXE_mlx-native"))

@@ -68,3 +68,15 @@ kernel void endless(device float* y [[buffer(0)]], uint i [[thread_position_in_g
         y[i] = 0.0f;
     }
 }
+
+// Every thread adds to its neighbour's element, without a barrier.
+kernel void races(device float* out [[buffer(0)]], uint i [[thread_index_in_threadgroup]],
+                  uint n [[threads_per_threadgroup]]) {
+    threadgroup float shared[64];
+    shared[i] = float(i);
+    out[i] = shared[(i + 1) % n];
+}
+
+kernel void counts(device uint* out [[buffer(0)]], uint i [[thread_position_in_grid]]) {
+    out[i] = i;
+}

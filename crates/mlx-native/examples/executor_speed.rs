@@ -3,7 +3,7 @@
 
 use std::time::Instant;
 
-use mlx_native::{DeviceKind, KernelRegistry, MTLSize, MlxDevice, MlxError};
+use mlx_native::{DeviceKind, Execution, KernelRegistry, MTLSize, MlxDevice, MlxError};
 use rayon::prelude::*;
 
 const EXP: &str = "#include <metal_stdlib>
@@ -94,7 +94,7 @@ fn plain(y: &mut [f32], x: &[f32]) {
 fn main() -> Result<(), MlxError> {
     const N: usize = 1 << 24;
     let device = MlxDevice::open(DeviceKind::Cpu)?;
-    device.set_native(false);
+    device.set_execution(Execution::KernelText);
     let data: Vec<f32> = (0..N).map(|i| (i % 1000) as f32 * 0.01 - 5.0).collect();
     let x = device.buffer_from_slice(&data, vec![N])?;
     let y = device.buffer_from_slice(&vec![0f32; N], vec![N])?;

@@ -2,8 +2,8 @@
 
 use std::fmt;
 use std::str::FromStr;
-use std::sync::Arc;
 use std::sync::atomic::{AtomicBool, AtomicU64, Ordering};
+use std::sync::{Arc, Mutex};
 
 use crate::backend::Backend;
 use crate::backend::cpu::CpuBackend;
@@ -13,6 +13,7 @@ use crate::encoder::CommandEncoder;
 use crate::error::{MlxError, Result};
 use crate::metal::DeviceRef;
 use crate::queue::Queue;
+use crate::sync::lock;
 
 /// A sort of device.
 #[derive(Clone, Copy, Debug, PartialEq, Eq, Hash)]
@@ -65,13 +66,28 @@ pub struct MlxDevice {
     handle: DeviceRef,
 }
 
+/// How kernels run.
+#[derive(Clone, Copy, Debug, Default, PartialEq, Eq)]
+pub enum Execution {
+    /// As fast as the device can: a built-in kernel that has a native implementation uses it.
+    #[default]
+    Native,
+    /// Every kernel by its text, so that the two can be compared.
+    KernelText,
+    /// Every kernel by its text, a thread after another, looking for what no kernel may do: data
+    /// races, values that nothing wrote, barriers that not all threads reach, shifts and indices out
+    /// of range, integer divisions by zero. What is found is [`MlxError::Misbehaved`]. It is slow,
+    /// and for the CPU only: other devices refuse such work.
+    Checked,
+}
+
 /// What all handles of a device share.
 pub(crate) struct Shared {
     /// Different for every device of the process.
     pub id: u64,
     pub backend: Box<dyn Backend>,
     pub queue: Queue,
-    pub native: AtomicBool,
+    pub execution: Mutex<Execution>,
     pub interrupt: InterruptHandle,
 }
 
@@ -122,7 +138,7 @@ impl MlxDevice {
                     id: NEXT_ID.fetch_add(1, Ordering::Relaxed),
                     backend,
                     queue: Queue::default(),
-                    native: AtomicBool::new(true),
+                    execution: Mutex::default(),
                     interrupt,
                 }),
             },
@@ -201,17 +217,24 @@ impl MlxDevice {
         &self.handle
     }
 
-    /// Whether kernels that have a native implementation on this device use it (they do at first).
-    /// Without it the kernel's text runs, so that the two can be compared. It holds for encoders and
-    /// streams made from now on, of all clones; those that are there keep what they were made with.
-    pub fn set_native(&self, native: bool) {
-        self.handle.shared.native.store(native, Ordering::Relaxed);
+    /// How kernels run: [`Execution::Native`] at first. It holds for encoders and streams made from
+    /// now on, of all clones; those that are there keep what they were made with.
+    ///
+    /// ```
+    /// use mlx_native::{Execution, MlxDevice};
+    ///
+    /// let device = MlxDevice::new()?;
+    /// device.set_execution(Execution::KernelText);
+    /// assert_eq!(device.execution(), Execution::KernelText);
+    /// # Ok::<(), mlx_native::MlxError>(())
+    /// ```
+    pub fn set_execution(&self, execution: Execution) {
+        *lock(&self.handle.shared.execution) = execution;
     }
 
-    /// Whether encoders and streams made now use native implementations; see
-    /// [`set_native`](Self::set_native).
-    pub fn is_native(&self) -> bool {
-        self.handle.shared.native.load(Ordering::Relaxed)
+    /// How kernels run of encoders and streams made now; see [`set_execution`](Self::set_execution).
+    pub fn execution(&self) -> Execution {
+        *lock(&self.handle.shared.execution)
     }
 
     /// Whether the built-in kernel of this name has a native implementation here.

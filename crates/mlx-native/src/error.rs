@@ -252,6 +252,15 @@ pub enum MlxError {
         message: String,
     },
 
+    /// A checked run of a kernel found what no kernel may do.
+    #[error("kernel `{kernel}` does what it must not:\n{}", findings.join("\n"))]
+    Misbehaved {
+        /// The kernel.
+        kernel: String,
+        /// A sentence for each thing found, with its place.
+        findings: Vec<String>,
+    },
+
     /// Shapes that an op cannot take.
     #[error("{operation}: {message}")]
     ShapeMismatch {

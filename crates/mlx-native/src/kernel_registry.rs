@@ -48,7 +48,7 @@ pub type FunctionConstants = BTreeMap<u32, Vec<u8>>;
 /// A text, and what it compiles to once somebody wants a kernel of it.
 struct Source {
     text: Arc<str>,
-    compiled: OnceLock<Result<Compilation, String>>,
+    compiled: OnceLock<Result<Arc<Compilation>, String>>,
 }
 
 impl Source {
@@ -75,7 +75,7 @@ impl Source {
     }
 
     /// `name` is what messages call the text; the first name asked for stays.
-    fn compiled(&self, name: &str) -> Result<&Compilation> {
+    fn compiled(&self, name: &str) -> Result<&Arc<Compilation>> {
         self.compiled
             .get_or_init(|| compile(name, &self.text))
             .as_ref()
@@ -86,8 +86,9 @@ impl Source {
     }
 }
 
-fn compile(name: &str, text: &str) -> Result<Compilation, String> {
-    msl::compile(name, text, &msl::syntax::Options::default()).map_err(|d| d.to_string())
+fn compile(name: &str, text: &str) -> Result<Arc<Compilation>, String> {
+    let compiled = msl::compile(name, text, &msl::syntax::Options::default());
+    compiled.map(Arc::new).map_err(|d| d.to_string())
 }
 
 impl KernelRegistry {
@@ -137,7 +138,7 @@ impl KernelRegistry {
     pub fn register_compilation(&mut self, name: impl Into<String>, compilation: Compilation) {
         let source = Source {
             text: Arc::from(""),
-            compiled: OnceLock::from(Ok(compilation)),
+            compiled: OnceLock::from(Ok(Arc::new(compilation))),
         };
         self.register(name.into(), Arc::new(source));
     }

@@ -58,7 +58,7 @@ mod testing;
 pub mod verify;
 
 pub use buffer::MlxBuffer;
-pub use device::{DeviceKind, MlxDevice};
+pub use device::{DeviceKind, Execution, MlxDevice};
 pub use dtypes::{DType, Element};
 pub use encoder::{CommandEncoder, KernelArgument};
 pub use error::{MlxError, Result};

@@ -3,7 +3,7 @@
 #![allow(clippy::unwrap_used, clippy::panic)]
 
 use mlx_native::ops::exp_elementwise::{dispatch_exp_backward_f32, dispatch_exp_f32};
-use mlx_native::{DType, DeviceKind, KernelRegistry, MlxBuffer, MlxDevice, MlxError};
+use mlx_native::{DType, DeviceKind, Execution, KernelRegistry, MlxBuffer, MlxDevice, MlxError};
 
 /// Metal promises 4 ULP for `precise::exp`; ours is held to less.
 const FORWARD_ULP: f64 = 2.0;
@@ -14,9 +14,9 @@ struct Bench {
 }
 
 impl Bench {
-    fn new(native: bool) -> Self {
+    fn new(execution: Execution) -> Self {
         let device = MlxDevice::open(DeviceKind::Cpu).unwrap();
-        device.set_native(native);
+        device.set_execution(execution);
         Self {
             device,
             registry: KernelRegistry::new(),
@@ -66,8 +66,8 @@ fn ulp(found: f32, expected: f64) -> f64 {
 
 #[test]
 fn results_are_right_for_many_sizes() {
-    for native in [true, false] {
-        let mut bench = Bench::new(native);
+    for execution in [Execution::Native, Execution::KernelText] {
+        let mut bench = Bench::new(execution);
         for n in [1usize, 64, 255, 256, 257, 1_000_003] {
             let x: Vec<f32> = (0..n).map(|i| (i % 1777) as f32 * 0.1 - 87.0).collect();
             let dy: Vec<f32> = (0..n).map(|i| (i % 13) as f32 - 6.0).collect();
@@ -97,7 +97,7 @@ fn edge_values() {
         -110.0,
         1e-40,
     ];
-    let (y, _) = Bench::new(true).run(&x, &[1.0; 7]);
+    let (y, _) = Bench::new(Execution::Native).run(&x, &[1.0; 7]);
     assert_eq!(y[..2], [0.0, f32::INFINITY]);
     assert!(y[2].is_nan());
     assert_eq!(y[3..], [1.0, f32::INFINITY, 0.0, 1.0]);
@@ -106,7 +106,7 @@ fn edge_values() {
 #[test]
 fn two_runs_agree_to_the_bit() {
     let x: Vec<f32> = (0..5000).map(|i| (i as f32).sin() * 80.0).collect();
-    let mut bench = Bench::new(true);
+    let mut bench = Bench::new(Execution::Native);
     let bits = |v: Vec<f32>| v.into_iter().map(f32::to_bits).collect::<Vec<_>>();
     let first = bits(bench.run(&x, &x).0);
     assert_eq!(first, bits(bench.run(&x, &x).0));
@@ -114,7 +114,7 @@ fn two_runs_agree_to_the_bit() {
 
 #[test]
 fn checks_come_in_order() {
-    let mut bench = Bench::new(true);
+    let mut bench = Bench::new(Execution::Native);
     let device = bench.device.clone();
     let alloc = |bytes, dtype, len| device.alloc_buffer(bytes, dtype, vec![len]).unwrap();
     let (none, two, three) = (

@@ -6,20 +6,21 @@ use std::sync::atomic::{AtomicBool, Ordering};
 use std::time::Duration;
 
 use mlx_native::ops::{self, Op};
-use mlx_native::{DeviceKind, MlxDevice, Stream, Tensor, verify};
+use mlx_native::{DeviceKind, Execution, MlxDevice, Stream, Tensor, verify};
 
-fn stream(native: bool) -> Stream {
+fn stream(execution: Execution) -> Stream {
     let device = MlxDevice::open(DeviceKind::Cpu).unwrap();
-    device.set_native(native);
+    device.set_execution(execution);
     Stream::new(&device).unwrap()
 }
 
 #[test]
 fn every_op_is_proven_natively_and_by_kernel_text() {
-    let stream = stream(true);
+    let stream = stream(Execution::Native);
     let reports = verify::verify(&stream, &[], 0, |_| {}).unwrap();
     assert_eq!(reports.len(), ops::table().count());
-    assert!(stream.is_native() && stream.device().is_native());
+    assert_eq!(stream.execution(), Execution::Native);
+    assert_eq!(stream.device().execution(), Execution::Native);
     for report in reports {
         assert!(report.is_proven(), "{}: {:#?}", report.op, report.failures);
         assert!(report.comparisons > 0 && report.controls > 0);
@@ -28,23 +29,26 @@ fn every_op_is_proven_natively_and_by_kernel_text() {
 
 #[test]
 fn kernel_text_alone_is_proven_once() {
-    let comparisons = |native| {
-        let reports = verify::verify(&stream(native), &["exp"], 0, |_| {}).unwrap();
+    let comparisons = |execution| {
+        let reports = verify::verify(&stream(execution), &["exp"], 0, |_| {}).unwrap();
         reports[0].comparisons
     };
-    assert_eq!(comparisons(true), 2 * comparisons(false));
+    assert_eq!(
+        comparisons(Execution::Native),
+        2 * comparisons(Execution::KernelText)
+    );
 }
 
 #[test]
 fn proving_kernel_text_does_not_change_the_way_of_others() {
-    let proven = stream(true);
+    let proven = stream(Execution::Native);
     let data: Vec<f32> = (0..8 * 700).map(|i| (i % 89) as f32 / 7.0 - 6.0).collect();
     let product = |stream: &Stream| {
         let a = Tensor::from_slice(stream, &data, [8, 700]).unwrap();
         let c = a.matmul(&a.t().unwrap()).unwrap().to_vec::<f32>().unwrap();
         c.iter().map(|v| v.to_bits()).collect::<Vec<_>>()
     };
-    let text = proven.with_native(false);
+    let text = proven.with_execution(Execution::KernelText);
     let (native_bits, text_bits) = (product(&proven), product(&text));
     assert_ne!(native_bits, text_bits, "nothing tells the two ways apart");
     let is_done = AtomicBool::new(false);
@@ -73,9 +77,12 @@ fn proving_kernel_text_does_not_change_the_way_of_others() {
 fn the_switch_of_a_device_is_for_what_is_made_later() {
     let device = MlxDevice::open(DeviceKind::Cpu).unwrap();
     let before = Stream::new(&device).unwrap();
-    device.set_native(false);
-    assert!(before.is_native() && !Stream::new(&device).unwrap().is_native());
-    assert!(Stream::new(&device).unwrap().with_native(true).is_native());
+    device.set_execution(Execution::KernelText);
+    let after = Stream::new(&device).unwrap();
+    assert_eq!(before.execution(), Execution::Native);
+    assert_eq!(after.execution(), Execution::KernelText);
+    let native = after.with_execution(Execution::Native);
+    assert_eq!(native.execution(), Execution::Native);
 }
 
 /// Lines of kernels, how to break them, and the ops that run them: all that have the line, if none
@@ -114,7 +121,7 @@ const BREAKS: [(&str, &str, &[&str]); 9] = [
 
 /// Breaks one thing in the text of an op and says whether the proof fails.
 fn is_found(op: &'static Op, from: &str, to: &str) -> bool {
-    let stream = stream(false);
+    let stream = stream(Execution::KernelText);
     let broken = op.source.replace(from, to);
     assert_ne!(broken, op.source);
     for kernel in op.kernels {
@@ -140,6 +147,6 @@ fn a_broken_kernel_is_found() {
 
 #[test]
 fn an_unknown_op_is_an_error() {
-    let error = verify::verify(&stream(true), &["nonsense"], 0, |_| {}).unwrap_err();
+    let error = verify::verify(&stream(Execution::Native), &["nonsense"], 0, |_| {}).unwrap_err();
     assert!(error.to_string().contains("nonsense"));
 }

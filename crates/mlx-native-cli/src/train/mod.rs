@@ -76,7 +76,7 @@ pub fn train(arguments: &Arguments) -> std::result::Result<ExitCode, String> {
         kernels_only,
     } = &arguments.task;
     let device = crate::open(device.as_deref())?;
-    device.set_native(!kernels_only);
+    device.set_execution(crate::execution(*kernels_only));
     crate::stop_on_ctrl_c(&device)?;
     output::prepare(out)?;
     let mut random = ChaCha8Rng::seed_from_u64(*seed);

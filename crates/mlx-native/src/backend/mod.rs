@@ -4,7 +4,7 @@
 //! | | CPU | Metal | CUDA |
 //! |---|---|---|---|
 //! | [`Memory`] | host pages; `map` is the address | shared storage; `map` is its contents | device memory; `map` copies to a pinned staging area, and `unmap` of a written view copies back |
-//! | [`Backend::prepare`] | an executor program, or a native function | the text as it is, by the driver | translated text, by NVRTC |
+//! | [`Backend::prepare`] | an executor program, or a native function; the IR for checked runs | the text as it is, by the driver | translated text, by NVRTC |
 //! | [`Backend::submit`] | runs at once on the caller's threads | a command buffer; finishes in its handler | launches on one stream, then a host function |
 //! | [`Command::Barrier`] | nothing: dispatches run in order | a memory barrier in a concurrent encoder | nothing on one stream; an edge in a graph |
 //!
@@ -21,7 +21,7 @@ use std::sync::Arc;
 
 use crate::buffer::Allocation;
 use crate::buffer::access::ViewMode;
-use crate::device::DeviceKind;
+use crate::device::{DeviceKind, Execution};
 use crate::error::Result;
 use crate::kernel_registry::FunctionConstants;
 use crate::pipeline::Pipeline;
@@ -77,7 +77,7 @@ pub(crate) trait Executable: Any + Send + Sync + fmt::Debug {}
 #[derive(Clone, Copy, Debug)]
 pub(crate) struct KernelText<'a> {
     /// The compiled text. Its sources hold the text itself.
-    pub compilation: &'a msl::Compilation,
+    pub compilation: &'a Arc<msl::Compilation>,
     /// The kernel's name in it.
     pub name: &'a str,
     /// Values of its function constants.
@@ -114,9 +114,8 @@ pub(crate) struct Dispatch {
     pub threadgroup_memory: Vec<(u32, usize)>,
     pub threads: [u64; 3],
     pub threads_per_threadgroup: [u64; 3],
-    /// Whether a native implementation may run instead of the text. False also if memory that the
-    /// kernel writes is bound twice, since native code sees it as slices.
-    pub native: bool,
+    /// How the kernel runs. If memory that it writes is bound twice, by its text.
+    pub execution: Execution,
 }
 
 impl Dispatch {

@@ -1,6 +1,7 @@
 //! Compares a dispatch with its kernel's signature and the limits, so that back ends need not.
 
 use crate::backend::{Binding, Contents, Dispatch, InlineBytes};
+use crate::device::Execution;
 use crate::error::{MlxError, Result, Slot};
 use crate::metal::DeviceRef;
 use crate::pipeline::{Argument, Pipeline, limits};
@@ -12,8 +13,8 @@ use super::KernelArgument;
 pub(super) struct Request<'r, A> {
     pub pipeline: &'r Pipeline,
     pub device: &'r DeviceRef,
-    /// Whether a native implementation may run.
-    pub native: bool,
+    /// How the kernel is to run.
+    pub execution: Execution,
     /// Index and what is bound there.
     pub arguments: A,
     /// Index and bytes.
@@ -36,8 +37,20 @@ impl<'a, A: Iterator<Item = (u64, KernelArgument<'a>)> + Clone> Request<'_, A> {
         self.check_indices()?;
         let bindings = self.bindings()?;
         let threadgroup_memory = self.threadgroup_memory()?;
+        let execution = match self.execution {
+            // Native code and the checker see what is written as slices.
+            Execution::Native if aliased(&bindings) => Execution::KernelText,
+            Execution::Checked if aliased(&bindings) => {
+                return Err(self.dispatch_error(
+                    "a buffer that the kernel writes is bound twice; a checked run needs a buffer \
+                     for each argument"
+                        .into(),
+                ));
+            }
+            execution => execution,
+        };
         Ok(Dispatch {
-            native: self.native && !aliased(&bindings),
+            execution,
             pipeline: self.pipeline.clone(),
             bindings,
             threadgroup_memory,

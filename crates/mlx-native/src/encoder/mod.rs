@@ -17,10 +17,12 @@ use bytemuck::NoUninit;
 
 use crate::backend::{Command, CommandList, Contents, Dispatch};
 use crate::buffer::MlxBuffer;
+use crate::device::Execution;
 use crate::error::{MlxError, Result};
 use crate::metal::{DeviceRef, MTLSize};
 use crate::pipeline::Pipeline;
 use crate::queue::Submission;
+use crate::sync::lock;
 use uses::Uses;
 
 /// What a kernel argument is bound to.
@@ -55,8 +57,8 @@ impl<'a> From<&'a MlxBuffer> for KernelArgument<'a> {
 /// report [`MlxError::LostWork`] to whoever views them next.
 pub struct CommandEncoder {
     device: DeviceRef,
-    /// Whether kernels use their native implementations.
-    native: bool,
+    /// How kernels run.
+    execution: Execution,
     list: CommandList,
     uses: Uses,
     /// The first error since the last commit.
@@ -67,23 +69,23 @@ pub struct CommandEncoder {
 
 impl CommandEncoder {
     pub(crate) fn new(device: DeviceRef) -> Self {
-        let native = device.shared.native.load(Ordering::Relaxed);
-        Self::with(device, native, false)
+        let execution = *lock(&device.shared.execution);
+        Self::with(device, execution, false)
     }
 
     /// An encoder of work that many people record, each of whom must hear of what fails for him:
     /// a wrong dispatch is refused alone ([`take_error`](Self::take_error)); what failed work was to
     /// write, and what is made from that, stays an error whoever has been told.
-    pub(crate) fn for_stream(device: DeviceRef, native: bool) -> Self {
-        Self::with(device, native, true)
+    pub(crate) fn for_stream(device: DeviceRef, execution: Execution) -> Self {
+        Self::with(device, execution, true)
     }
 
-    fn with(device: DeviceRef, native: bool, keeps_failures: bool) -> Self {
+    fn with(device: DeviceRef, execution: Execution, keeps_failures: bool) -> Self {
         static NEXT_ID: AtomicU64 = AtomicU64::new(1);
         let id = NEXT_ID.fetch_add(1, Ordering::Relaxed);
         Self {
             device,
-            native,
+            execution,
             list: CommandList::default(),
             uses: Uses::new(id, keeps_failures),
             error: None,
@@ -243,7 +245,7 @@ impl CommandEncoder {
         let request = check::Request {
             pipeline,
             device: &self.device,
-            native: self.native,
+            execution: self.execution,
             arguments: arguments.clone(),
             threadgroup_memory,
             threads: threads.dimensions(),

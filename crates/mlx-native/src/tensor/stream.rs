@@ -4,7 +4,7 @@ use std::sync::atomic::{AtomicU64, Ordering};
 use std::sync::{Arc, Mutex};
 
 use crate::buffer::MlxBuffer;
-use crate::device::MlxDevice;
+use crate::device::{Execution, MlxDevice};
 use crate::dtypes::DType;
 use crate::encoder::CommandEncoder;
 use crate::error::{MlxError, Result};
@@ -38,7 +38,7 @@ struct Shared {
     /// Different for every stream of the process, for messages.
     number: u64,
     device: MlxDevice,
-    native: bool,
+    execution: Execution,
     work: Mutex<Work>,
 }
 
@@ -58,29 +58,29 @@ impl Stream {
         Ok(Self::with(
             device,
             KernelRegistry::new(),
-            device.is_native(),
+            device.execution(),
         ))
     }
 
-    /// Another stream on the same device, which knows the same kernels now. `native` says whether
-    /// those with a native implementation use it ([`MlxDevice::set_native`]).
+    /// Another stream on the same device, which knows the same kernels now and runs them in this
+    /// way.
     ///
     /// ```
-    /// use mlx_native::{MlxDevice, Stream};
+    /// use mlx_native::{Execution, MlxDevice, Stream};
     /// let stream = Stream::new(&MlxDevice::new()?)?;
-    /// let by_text = stream.with_native(false);
-    /// assert!(stream.is_native() && !by_text.is_native());
+    /// let checked = stream.with_execution(Execution::Checked);
+    /// assert_eq!(checked.execution(), Execution::Checked);
     /// # Ok::<(), mlx_native::MlxError>(())
     /// ```
-    pub fn with_native(&self, native: bool) -> Self {
+    pub fn with_execution(&self, execution: Execution) -> Self {
         let registry = lock(&self.shared.work).registry.clone();
-        Self::with(self.device(), registry, native)
+        Self::with(self.device(), registry, execution)
     }
 
-    fn with(device: &MlxDevice, registry: KernelRegistry, native: bool) -> Self {
+    fn with(device: &MlxDevice, registry: KernelRegistry, execution: Execution) -> Self {
         static NEXT: AtomicU64 = AtomicU64::new(1);
         let work = Work {
-            encoder: CommandEncoder::for_stream(device.metal_device().clone(), native),
+            encoder: CommandEncoder::for_stream(device.metal_device().clone(), execution),
             registry,
             recorded: 0,
         };
@@ -88,15 +88,15 @@ impl Stream {
             shared: Arc::new(Shared {
                 number: NEXT.fetch_add(1, Ordering::Relaxed),
                 device: device.clone(),
-                native,
+                execution,
                 work: Mutex::new(work),
             }),
         }
     }
 
-    /// Whether kernels that have a native implementation use it.
-    pub fn is_native(&self) -> bool {
-        self.shared.native
+    /// How its kernels run.
+    pub fn execution(&self) -> Execution {
+        self.shared.execution
     }
 
     /// The device.

@@ -16,6 +16,7 @@ mod check;
 mod compare;
 mod differences;
 
+use crate::device::Execution;
 use crate::error::{MlxError, Result};
 use crate::ops::{self, Op};
 use crate::tensor::Stream;
@@ -88,10 +89,12 @@ fn prove(stream: &Stream, op: &'static Op, seed: u64) -> Report {
     let mut check = check::Check::new(stream, op, seed);
     let mut result = cases::all(&mut check);
     // Where native code stood in for a kernel, its text has proven nothing yet.
-    if stream.is_native() && op.kernels.iter().any(|kernel| device.has_native(kernel)) {
+    if stream.execution() == Execution::Native
+        && op.kernels.iter().any(|kernel| device.has_native(kernel))
+    {
         check.way = "by kernel text, ";
         // A stream of its own, so that nobody else's work changes its way.
-        check.stream = stream.with_native(false);
+        check.stream = stream.with_execution(Execution::KernelText);
         result = result.and_then(|()| cases::all(&mut check));
     }
     check.finish(result)

@@ -5,8 +5,9 @@
 //! at a time, which is the order that Metal queues and CUDA streams keep. Barriers are nothing here.
 //!
 //! A kernel runs as its native implementation, if it is the library's own and has one, or as its text
-//! by the executor of the `msl` crate.
+//! by the executor of the `msl` crate. A checked run is the interpreter's.
 
+mod checked;
 mod memory;
 pub(crate) mod native;
 mod pool;
@@ -21,7 +22,7 @@ use msl::exec;
 use super::{
     Backend, Binding, Command, CommandList, Contents, Dispatch, Executable, KernelText, Memory,
 };
-use crate::device::{DeviceKind, InterruptHandle};
+use crate::device::{DeviceKind, Execution, InterruptHandle};
 use crate::error::{MlxError, Result};
 use crate::pipeline::limits;
 use crate::queue::{Fault, Ticket};
@@ -40,6 +41,8 @@ pub(crate) struct CpuBackend {
 pub(crate) struct CpuKernel {
     program: Option<exec::Program>,
     native: Option<NativeKernel>,
+    /// What a checked run interprets.
+    text: Option<checked::Text>,
 }
 
 impl Executable for CpuKernel {}
@@ -51,6 +54,7 @@ impl CpuKernel {
         Self {
             program: None,
             native: Some(native),
+            text: None,
         }
     }
 }
@@ -89,8 +93,12 @@ impl CpuBackend {
         let Some(kernel) = executable.downcast_ref::<CpuKernel>() else {
             return Err(foreign(dispatch));
         };
+        if let (Execution::Checked, Some(text)) = (dispatch.execution, &kernel.text) {
+            return checked::run(text, dispatch, &self.interrupt);
+        }
+        let wants_native = dispatch.execution == Execution::Native;
         match (kernel.native, &kernel.program) {
-            (Some(native), program) if dispatch.native || program.is_none() => {
+            (Some(native), program) if wants_native || program.is_none() => {
                 run_native(native, dispatch)
             }
             (_, Some(program)) => self.run_program(program, dispatch),
@@ -116,15 +124,7 @@ impl CpuBackend {
         // and lets no view that conflicts with it exist until it is finished, and memory belongs to
         // one device: nothing else reads or writes it. Inline bytes are bound to arguments that the
         // kernel cannot write.
-        unsafe { program.run(&request) }.map_err(|fault| match fault.kind {
-            exec::FaultKind::Interrupted => MlxError::Interrupted {
-                kernel: fault.kernel,
-            },
-            _ => MlxError::DeviceFault {
-                message: fault.to_string(),
-                kernel: fault.kernel,
-            },
-        })
+        unsafe { program.run(&request) }.map_err(faulted)
     }
 }
 
@@ -161,6 +161,7 @@ impl Backend for CpuBackend {
         Ok(Box::new(CpuKernel {
             program: Some(program),
             native: native::find(kernel.name).filter(|_| has_native),
+            text: Some(checked::Text::new(kernel)),
         }))
     }
 
@@ -185,6 +186,18 @@ impl Backend for CpuBackend {
     }
 }
 
+fn faulted(fault: exec::Fault) -> MlxError {
+    match fault.kind {
+        exec::FaultKind::Interrupted => MlxError::Interrupted {
+            kernel: fault.kernel,
+        },
+        _ => MlxError::DeviceFault {
+            message: fault.to_string(),
+            kernel: fault.kernel,
+        },
+    }
+}
+
 /// The bytes that a binding stands for.
 fn place(binding: &Binding) -> Option<(*mut u8, usize)> {
     match &binding.contents {
@@ -202,7 +215,7 @@ fn run_native(native: NativeKernel, dispatch: &Dispatch) -> Result<()> {
     for binding in &dispatch.bindings {
         let (pointer, len) = place(binding).ok_or_else(|| foreign(dispatch))?;
         // SAFETY: as in `run_program`, nothing else touches the memory meanwhile; and what is
-        // written is bound once, else `Dispatch::native` is false.
+        // written is bound once, else the kernel runs by its text.
         let buffer = unsafe {
             if binding.writable {
                 NativeBuffer::Write(slice::from_raw_parts_mut(pointer, len))

@@ -16,7 +16,7 @@ const NOWHERE: Span = Span::new(0, 0);
 
 /// `kernel void iota(device uint* data [[buffer(2)]], uint i [[thread_position_in_grid]])
 /// { data[i] = i; }`
-fn iota() -> Compilation {
+fn iota() -> Arc<Compilation> {
     let mut module = Module::default();
     let uint = module.types.scalar(Scalar::U32);
     let pointer = module.types.pointer(AddressSpace::Device, uint);
@@ -78,14 +78,14 @@ fn iota() -> Compilation {
         max_threads: None,
         span: NOWHERE,
     });
-    Compilation {
+    Arc::new(Compilation {
         module,
         sources: Arc::new(Sources::new()),
         warnings: Default::default(),
-    }
+    })
 }
 
-fn pipeline_of(device: &MlxDevice, compilation: &Compilation) -> Pipeline {
+fn pipeline_of(device: &MlxDevice, compilation: &Arc<Compilation>) -> Pipeline {
     let text = KernelText {
         compilation,
         name: "iota",
