@@ -17,10 +17,13 @@ pub fn remove(lowered: &mut Lowered) {
 /// For each register: whether something that has an effect depends on it.
 fn needed(lowered: &Lowered) -> Vec<bool> {
     let count = lowered.kinds.len();
-    // What each register is made of.
-    let mut inputs: Vec<Vec<Reg>> = vec![Vec::new(); count];
-    let mut work: Vec<Reg> = Vec::new();
-    survey(&lowered.body, &mut inputs, &mut work);
+    let mut survey = Survey {
+        inputs: vec![Vec::new(); count],
+        roots: Vec::new(),
+        conditions: Vec::new(),
+    };
+    survey.block(&lowered.body);
+    let (inputs, mut work) = (survey.inputs, survey.roots);
     let mut needed = vec![false; count];
     while let Some(reg) = work.pop() {
         if !std::mem::replace(&mut needed[reg as usize], true) {
@@ -30,25 +33,56 @@ fn needed(lowered: &Lowered) -> Vec<bool> {
     needed
 }
 
-fn survey(block: &Block, inputs: &mut [Vec<Reg>], roots: &mut Vec<Reg>) {
-    for node in block {
-        let mut reads = Vec::new();
-        node.for_each_read(&mut |reg| reads.push(reg));
-        match node {
-            Node::Store { .. } | Node::Atomic { .. } | Node::If { .. } => roots.extend(reads),
-            Node::SetIndexed { element, .. } => {
-                // One stands for all of the group: whoever reads by an index reads them all.
-                for reg in element.base..element.base + element.count {
-                    inputs[reg as usize].extend_from_slice(&reads);
+struct Survey {
+    /// What each register is made of.
+    inputs: Vec<Vec<Reg>>,
+    /// What effects are made of.
+    roots: Vec<Reg>,
+    /// The conditions of the branches that are open.
+    conditions: Vec<Reg>,
+}
+
+impl Survey {
+    fn block(&mut self, block: &Block) {
+        for node in block {
+            let mut reads = Vec::new();
+            node.for_each_read(&mut |reg| reads.push(reg));
+            match node {
+                Node::Store { .. }
+                | Node::Atomic { .. }
+                | Node::Leave(_)
+                | Node::Loop(_)
+                | Node::Barrier => {
+                    self.roots.extend(reads);
+                    self.roots.extend_from_slice(&self.conditions);
+                }
+                // What a variable is depends on whether it is set.
+                Node::Set { var, .. } => self.depends(*var..*var + 1, &reads),
+                Node::SetIndexed { element, .. } => {
+                    self.depends(element.base..element.base + element.count, &reads);
+                }
+                _ => {
+                    for reg in node.written() {
+                        self.inputs[reg as usize].extend_from_slice(&reads);
+                    }
                 }
             }
-            _ => {
-                for reg in node.written() {
-                    inputs[reg as usize].extend_from_slice(&reads);
-                }
+            if let Node::If { condition, .. } = node {
+                self.conditions.push(*condition);
+            }
+            node.blocks().for_each(|inner| self.block(inner));
+            if let Node::If { .. } = node {
+                self.conditions.pop();
             }
         }
-        node.blocks().for_each(|b| survey(b, inputs, roots));
+    }
+
+    fn depends(&mut self, variables: std::ops::Range<Reg>, reads: &[Reg]) {
+        for var in variables {
+            let inputs = &mut self.inputs[var as usize];
+            inputs.extend_from_slice(reads);
+            inputs.extend_from_slice(&self.conditions);
+        }
     }
 }
 

@@ -7,7 +7,8 @@
 //! 2. [`unroll`] writes out short loops with a constant counter;
 //! 3. [`stand_in`] finds variables that stand for one value;
 //! 4. [`scalars`] translates to the lowered form, in which every load of a variable is a copy;
-//! 5. [`copies`] takes away those that it can prove needless, [`dead`] what nobody needs;
+//! 5. [`scopes`] takes away scopes that nobody leaves, [`copies`] the copies that it can prove
+//!    needless, [`dead`] what nobody needs;
 //! 6. [`uniform`] says which registers and scopes differ between threads, [`consecutive`] which
 //!    registers count up from thread to thread.
 
@@ -18,8 +19,8 @@ pub mod dead;
 pub mod form;
 pub mod inline;
 pub mod memory;
-pub mod print;
 pub mod scalars;
+pub mod scopes;
 pub mod stand_in;
 pub mod survey;
 pub mod typed;
@@ -66,6 +67,7 @@ pub fn lower(module: &Module, kernel: &Kernel, constants: &FunctionConstants) ->
     unroll::unroll(&mut inlined, &module.types);
     let stand_ins = stand_in::stand_ins(&inlined);
     let mut lowered = scalars::translate(module, kernel, &inlined, &stand_ins, constants)?;
+    scopes::simplify(&mut lowered);
     copies::forward(&mut lowered);
     copies::share(&mut lowered);
     dead::remove(&mut lowered);

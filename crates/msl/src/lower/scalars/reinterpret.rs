@@ -39,15 +39,15 @@ impl Scalars<'_> {
             let pairs = regs.iter().zip(kinds);
             return pairs.map(|(&r, &k)| self.bitcast(r, k)).collect();
         }
-        let words = self.to_words(&regs, size(source))?;
+        let words = self.pack(&regs, size(source))?;
         (0..)
             .zip(kinds)
-            .map(|(i, &kind)| self.from_words(&words, i, kind, span))
+            .map(|(i, &kind)| self.unpack(&words, i, kind, span))
             .collect()
     }
 
     /// Scalars of one size, packed into words.
-    fn to_words(&mut self, regs: &[Reg], bytes: u32) -> Result<Vec<Reg>> {
+    fn pack(&mut self, regs: &[Reg], bytes: u32) -> Result<Vec<Reg>> {
         let mut words = Vec::new();
         if bytes == 8 {
             for &reg in regs {
@@ -74,7 +74,7 @@ impl Scalars<'_> {
     }
 
     /// The `i`th scalar of a kind that words hold.
-    fn from_words(&mut self, words: &[Reg], i: u32, kind: Kind, span: Span) -> Result<Reg> {
+    fn unpack(&mut self, words: &[Reg], i: u32, kind: Kind, span: Span) -> Result<Reg> {
         let bytes = size(kind);
         let at = |n: u32| {
             let word = words.get(n as usize).copied();
