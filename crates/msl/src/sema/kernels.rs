@@ -9,6 +9,7 @@ use super::types::{Kind, Qualified, Ty, space_name};
 use crate::diag::{Diagnostic, Span};
 use crate::ir::{self, AddressSpace, Argument, Binding, Builtin, Scalar};
 use crate::syntax::ast::{self, Attribute, BinaryOp, Expr, ExprKind, Name, Param, UnaryOp};
+use crate::syntax::attributes::OF_KERNEL_PARAMETERS;
 
 /// The most buffers that a kernel can have.
 const BUFFER_LIMIT: u32 = 31;
@@ -51,30 +52,6 @@ fn builtin(name: &str) -> Option<(Builtin, bool)> {
         _ => return None,
     })
 }
-
-const ATTRIBUTE_NAMES: &[&str] = &[
-    "buffer",
-    "threadgroup",
-    "function_constant",
-    "thread_position_in_grid",
-    "thread_position_in_threadgroup",
-    "thread_index_in_threadgroup",
-    "thread_index_in_simdgroup",
-    "thread_index_in_quadgroup",
-    "simdgroup_index_in_threadgroup",
-    "quadgroup_index_in_threadgroup",
-    "threadgroup_position_in_grid",
-    "threads_per_grid",
-    "threads_per_threadgroup",
-    "dispatch_threads_per_threadgroup",
-    "threadgroups_per_grid",
-    "threads_per_simdgroup",
-    "thread_execution_width",
-    "simdgroups_per_threadgroup",
-    "dispatch_simdgroups_per_threadgroup",
-    "quadgroups_per_threadgroup",
-    "grid_origin",
-];
 
 /// Which numbers of a kind are taken, and by whom.
 #[derive(Default)]
@@ -400,7 +377,9 @@ impl<'a> Checker<'a> {
         );
         if graphics {
             error = error.with_label("only compute kernels with buffers are supported");
-        } else if let Some(near) = super::suggest::nearest(name, ATTRIBUTE_NAMES.iter().copied()) {
+        } else if let Some(near) =
+            super::suggest::nearest(name, OF_KERNEL_PARAMETERS.iter().copied())
+        {
             error = error.with_hint(format!("did you mean `{near}`?"));
         }
         self.fail(error);

@@ -50,6 +50,32 @@ pub(super) const OF_FUNCTIONS: &[&str] = &[
     "tile",
 ];
 
+/// What a kernel's parameter can have. On the parameter of another function they mean nothing, for its
+/// caller gives the value, and real code has them there.
+pub(crate) const OF_KERNEL_PARAMETERS: &[&str] = &[
+    "buffer",
+    "threadgroup",
+    "function_constant",
+    "thread_position_in_grid",
+    "thread_position_in_threadgroup",
+    "thread_index_in_threadgroup",
+    "thread_index_in_simdgroup",
+    "thread_index_in_quadgroup",
+    "simdgroup_index_in_threadgroup",
+    "quadgroup_index_in_threadgroup",
+    "threadgroup_position_in_grid",
+    "threads_per_grid",
+    "threads_per_threadgroup",
+    "dispatch_threads_per_threadgroup",
+    "threadgroups_per_grid",
+    "threads_per_simdgroup",
+    "thread_execution_width",
+    "simdgroups_per_threadgroup",
+    "dispatch_simdgroups_per_threadgroup",
+    "quadgroups_per_threadgroup",
+    "grid_origin",
+];
+
 impl Attribute {
     /// The name without its namespace and the underscores around it: `aligned` of
     /// `gnu::__aligned__`.

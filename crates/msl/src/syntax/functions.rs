@@ -1,7 +1,7 @@
 //! Functions, methods and constructors, from what their declarator says to the end of their body.
 
 use super::ast::{Attribute, ExprKind, Function, Item, ItemKind, Template};
-use super::attributes::OF_FUNCTIONS;
+use super::attributes::{OF_FUNCTIONS, OF_KERNEL_PARAMETERS};
 use super::declarators::{Declarator, DeclaratorPart, FunctionPart, Place};
 use super::parser::{Parsed, Parser};
 use super::scope::Entry;
@@ -84,7 +84,7 @@ impl Parser<'_> {
             for param in &params {
                 self.refuse_attributes(
                     &param.attributes,
-                    &[],
+                    OF_KERNEL_PARAMETERS,
                     "a parameter of a function that is no kernel",
                 );
             }

@@ -9,7 +9,7 @@ use std::sync::Arc;
 use crate::diag::{Report, Sources};
 
 pub mod ast;
-mod attributes;
+pub(crate) mod attributes;
 mod bad_token;
 mod builtin_names;
 mod condition;
