@@ -2,7 +2,7 @@
 //!
 //! Whatever tree the generator makes or the shrinker leaves has exactly one right result: indices
 //! are taken modulo the length and loops count to a bound when they are printed, declarations have
-//! an initialiser, and barriers come with what they guard as one statement.
+//! an initialiser or come with the loop that sets them first, and barriers come with what they guard as one statement.
 
 /// Words of each thread's own part of the output.
 pub const OUTPUTS: usize = 4;
@@ -261,6 +261,7 @@ pub enum Statement {
     Evaluate(Expression),
     If(Expression, Block, Block),
     Loop(Loop),
+    Late(Late),
     Switch(Expression, Vec<Arm>),
     Block(Block),
     Break,
@@ -326,6 +327,19 @@ pub struct Loop {
     /// Goes on only while this holds too.
     pub condition: Option<Expression>,
     pub body: Block,
+}
+
+/// A variable without an initialiser, which each round of a loop sets after the place where the later
+/// rounds use it.
+#[derive(Clone, Debug)]
+pub struct Late {
+    pub variable: usize,
+    pub counter: usize,
+    pub rounds: u8,
+    /// What all rounds but the first do before the variable is set anew.
+    pub before: Block,
+    pub value: Expression,
+    pub after: Block,
 }
 
 #[derive(Clone, Copy, Debug, PartialEq, Eq)]

@@ -235,6 +235,16 @@ fn parts_of_statement(statement: &Statement) -> Vec<Block> {
             }
             parts
         }
+        Statement::Late(late) => {
+            let zero = Initializer::Value(Expression::Literal(Scalar::Uint, 0));
+            let set = Initializer::Value(late.value.clone());
+            let mut once = vec![
+                Statement::Declare(late.counter, zero),
+                Statement::Declare(late.variable, set),
+            ];
+            once.extend(late.before.iter().chain(&late.after).cloned());
+            vec![once]
+        }
         Statement::Switch(selector, arms) => {
             let mut parts: Vec<Block> = arms.iter().map(|arm| arm.body.clone()).collect();
             for index in 0..arms.len() {

@@ -28,6 +28,10 @@ fn nested(block: &mut Block, visit: &mut impl FnMut(&mut Block)) {
                 nested(reject, visit);
             }
             Statement::Loop(looped) => nested(&mut looped.body, visit),
+            Statement::Late(late) => {
+                nested(&mut late.before, visit);
+                nested(&mut late.after, visit);
+            }
             Statement::Switch(_, arms) => {
                 for arm in arms {
                     nested(&mut arm.body, visit);
@@ -65,6 +69,11 @@ fn in_statement(statement: &mut Statement, visit: &mut impl FnMut(&mut Expressio
                 in_expression(condition, visit);
             }
             in_block(&mut looped.body, visit);
+        }
+        Statement::Late(late) => {
+            in_block(&mut late.before, visit);
+            in_expression(&mut late.value, visit);
+            in_block(&mut late.after, visit);
         }
         Statement::Switch(selector, arms) => {
             in_expression(selector, visit);

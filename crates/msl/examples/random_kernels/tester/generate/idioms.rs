@@ -57,6 +57,54 @@ impl Generator {
         self.show(variable, true, false);
     }
 
+    /// A variable or pointer that a loop sets after the place where its next round uses it.
+    pub(super) fn late(&mut self, site: Site) -> Option<Statement> {
+        let pointee = self.known_type();
+        let (ty, value) = match self.random.percent(50) {
+            true => (
+                Type::Pointer(Box::new(pointee.clone()), 1),
+                self.pointer(&pointee, 1, 2, Mode::READ)?,
+            ),
+            false => (pointee.clone(), self.expression(&pointee, 2, Mode::ALL)),
+        };
+        let rounds = self.random.between(2, 3);
+        let together = site.uniform && self.random.percent(60);
+        let (variable, counter) = (self.new_variable(ty.clone()), self.new_variable(UINT));
+        self.rounds *= rounds as u64;
+        self.scopes.push(Vec::new());
+        self.show(variable, false, false);
+        self.show(counter, false, together);
+        let here = Place::Variable(variable);
+        let mut before = Vec::new();
+        if let Type::Pointer(..) = ty {
+            let first = Box::new(Expression::Literal(Scalar::Uint, 0));
+            let there = Place::Pointee(Box::new(Expression::Load(here)), first);
+            let value = Box::new(self.expression(&pointee, 2, Mode::READ));
+            before.push(Statement::Evaluate(Expression::Assign(there, value)));
+        } else if let Some(into) = self.place(&ty, Purpose::Write, 1, Mode::READ, true) {
+            let value = Box::new(Expression::Load(here));
+            before.push(Statement::Evaluate(Expression::Assign(into, value)));
+        }
+        let inside = site.inside_loop(together);
+        if self.random.percent(50) {
+            before.extend(self.block(inside.nested(true)));
+        }
+        let after = match self.random.percent(50) {
+            true => self.block(inside),
+            false => Vec::new(),
+        };
+        self.scopes.pop();
+        self.rounds /= rounds as u64;
+        Some(Statement::Late(Late {
+            variable,
+            counter,
+            rounds: rounds as u8,
+            before,
+            value,
+            after,
+        }))
+    }
+
     pub(super) fn reference(&mut self) -> Option<Statement> {
         let ty = match self.random.percent(25) {
             true => self.variable_type(),

@@ -8,7 +8,7 @@ use crate::tester::program::*;
 #[derive(Clone, Copy)]
 pub(super) struct Site {
     /// Whether all threads of the threadgroup come here together.
-    uniform: bool,
+    pub(super) uniform: bool,
     /// Whether a break leaves something, and whether all threads must leave it together.
     breaks: Option<bool>,
     /// The same of the loop that a continue goes on with.
@@ -41,6 +41,15 @@ impl Site {
         }
     }
 
+    /// The inside of a loop that stands here.
+    pub(super) const fn inside_loop(self, together: bool) -> Self {
+        Self {
+            breaks: Some(together),
+            continues: Some(together),
+            ..self.nested(together)
+        }
+    }
+
     /// Whether an exit to such a target may stand here.
     fn may_leave(self, target: Option<bool>) -> bool {
         target.is_some_and(|together| !together || self.uniform)
@@ -48,7 +57,7 @@ impl Site {
 }
 
 /// The most rounds of all loops around a place together.
-const MOST_ROUNDS: u64 = 100;
+pub(super) const MOST_ROUNDS: u64 = 100;
 
 const DEPTH: u32 = 3;
 
@@ -104,8 +113,9 @@ impl Generator {
                 self.saved(block);
                 None
             }
-            75..80 => self.reference(),
-            80..84 => self.new_pointer(),
+            75..79 => self.reference(),
+            79..81 if !deep && self.rounds * 3 <= MOST_ROUNDS => self.late(site),
+            79..84 => self.new_pointer(),
             84..88 => self.moved_pointer(),
             88..93 => self.exit(site).map(|exit| {
                 let condition = self.expression(&BOOL, 2, self.mode_for(site));
@@ -229,12 +239,7 @@ impl Generator {
             let mode = if together { mode } else { Mode::ALL };
             self.expression(&BOOL, 2, mode)
         });
-        let site = Site {
-            breaks: Some(together),
-            continues: Some(together),
-            ..site.nested(together)
-        };
-        let body = self.block(site);
+        let body = self.block(site.inside_loop(together));
         self.scopes.pop();
         self.rounds /= rounds;
         Statement::Loop(Loop {

@@ -39,6 +39,7 @@ impl Printer<'_> {
                 text
             }
             Statement::Loop(looped) => self.looped(looped, depth),
+            Statement::Late(late) => self.late(late, depth),
             Statement::Switch(selector, arms) => {
                 let mut text = format!("switch ({}) {{\n", self.expression(selector));
                 for arm in arms {
@@ -93,6 +94,24 @@ impl Printer<'_> {
                  {count}{inner}{indent}}}"
             ),
         }
+    }
+
+    fn late(&mut self, late: &Late, depth: usize) -> String {
+        let (indent, counter) = ("    ".repeat(depth), format!("v{}", late.counter));
+        let name = format!("v{}", late.variable);
+        let ty = &self.program.variables[late.variable];
+        let declarator = self.declarator(ty, &name);
+        let before = self.braced(&late.before, depth + 1);
+        let value = self.expression(&late.value);
+        let after = self.block(&late.after, depth + 1);
+        format!(
+            "{declarator};\n\
+             {indent}for (uint {counter} = 0u; {counter} < {}u; {counter}++) {{\n\
+             {indent}    if ({counter} > 0u) {before}\n\
+             {indent}    {name} = {value};\n\
+             {after}{indent}}}",
+            late.rounds
+        )
     }
 
     pub(super) fn output(&mut self, slot: usize, value: &Expression, mix: bool) -> String {
