@@ -2,7 +2,7 @@
 //!
 //! A tensor is a layout over a shared buffer, and the node of its history if gradients are
 //! wanted. `layout` knows where elements are, `stream` where work goes, `views` what needs no work;
-//! the other modules are the ops, by family. [`autograd`](crate::autograd) walks the history back.
+//! the other modules are the ops, by family. [`crate::autograd`] walks the history back.
 
 mod elementwise;
 pub(crate) mod layout;

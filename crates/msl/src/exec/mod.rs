@@ -1,6 +1,6 @@
 //! Runs kernels on the CPU, a threadgroup at a time, all its threads in step.
 //!
-//! A kernel that was [lowered](crate::lower) goes through an assembler, into instructions that each
+//! A kernel that was lowered (`lower`) goes through an assembler, into instructions that each
 //! work on all lanes of a threadgroup in one vectorised loop. Barriers and operations across a
 //! SIMD-group then cost nothing, and every access to memory is checked.
 

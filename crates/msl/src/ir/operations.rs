@@ -1,6 +1,7 @@
 //! Operations: every computation whose value a statement can name. Stores, control flow and barriers
 //! are statements of their own.
 
+use super::types::Scalar;
 use super::{Function, FunctionConstant, Handle, Place, Value};
 
 /// A computation. Unless said otherwise, operands and result are scalars or vectors of one type,
@@ -138,6 +139,38 @@ impl BinaryOp {
             self,
             Equal | NotEqual | Less | LessEqual | Greater | GreaterEqual
         )
+    }
+
+    /// The result on two integers or bools of a type, whole in an `i64` (a ulong as the same bits). A
+    /// truth is 1 or 0; else the result is right only in as many bits as the type has.
+    pub(crate) fn of_integers(self, scalar: Scalar, a: i64, b: i64) -> i64 {
+        let unsigned = !scalar.is_signed();
+        let (ua, ub) = (a as u64, b as u64);
+        let count = (ub % u64::from(scalar.bits())) as u32;
+        let order = if unsigned { ua.cmp(&ub) } else { a.cmp(&b) };
+        match self {
+            Self::Add => a.wrapping_add(b),
+            Self::Subtract => a.wrapping_sub(b),
+            Self::Multiply => a.wrapping_mul(b),
+            Self::Divide if b == 0 => 0,
+            Self::Divide if unsigned => (ua / ub) as i64,
+            Self::Divide => a.wrapping_div(b),
+            Self::Remainder if b == 0 => a,
+            Self::Remainder if unsigned => (ua % ub) as i64,
+            Self::Remainder => a.wrapping_rem(b),
+            Self::ShiftLeft => a.wrapping_shl(count),
+            Self::ShiftRight if unsigned => (ua >> count) as i64,
+            Self::ShiftRight => a >> count,
+            Self::And => a & b,
+            Self::Or => a | b,
+            Self::Xor => a ^ b,
+            Self::Equal => i64::from(a == b),
+            Self::NotEqual => i64::from(a != b),
+            Self::Less => i64::from(order.is_lt()),
+            Self::LessEqual => i64::from(order.is_le()),
+            Self::Greater => i64::from(order.is_gt()),
+            Self::GreaterEqual => i64::from(order.is_ge()),
+        }
     }
 }
 

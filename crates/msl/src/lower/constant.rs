@@ -6,7 +6,7 @@
 use std::collections::HashMap;
 
 use super::form::Compute;
-use crate::ir::{BinaryOp, Handle, Literal, Op, Scalar, Types, UnaryOp, Value};
+use crate::ir::{Handle, Literal, Op, Scalar, Types, UnaryOp, Value};
 
 /// An integer as the bits of a register of its type.
 pub fn integer_bits(value: i64, scalar: Scalar) -> u64 {
@@ -60,7 +60,7 @@ pub fn fold(op: Compute, from: Scalar, to: Scalar, args: &[u64]) -> Option<u64> 
         }
         (Compute::Binary(op), [a, b]) => {
             let (a, b) = (integer_value(*a, from)?, integer_value(*b, from)?);
-            binary(op, from, a, b).map(|result| integer_bits(result, to))
+            Some(integer_bits(op.of_integers(from, a, b), to))
         }
         (Compute::Convert, [a]) => {
             let a = integer_value(*a, from)?;
@@ -73,38 +73,6 @@ pub fn fold(op: Compute, from: Scalar, to: Scalar, args: &[u64]) -> Option<u64> 
         }
         _ => None,
     }
-}
-
-fn binary(op: BinaryOp, scalar: Scalar, a: i64, b: i64) -> Option<i64> {
-    // Of a ulong the order and quotient are those of its bits without a sign; other unsigned types
-    // are whole in an i64.
-    let wide = scalar == Scalar::U64;
-    let (ua, ub) = (a as u64, b as u64);
-    let less = if wide { ua < ub } else { a < b };
-    let count = (b as u64 % u64::from(scalar.bits())) as u32;
-    Some(match op {
-        BinaryOp::Add => a.wrapping_add(b),
-        BinaryOp::Subtract => a.wrapping_sub(b),
-        BinaryOp::Multiply => a.wrapping_mul(b),
-        BinaryOp::Divide if b == 0 => 0,
-        BinaryOp::Divide if wide => (ua / ub) as i64,
-        BinaryOp::Divide => a.wrapping_div(b),
-        BinaryOp::Remainder if b == 0 => a,
-        BinaryOp::Remainder if wide => (ua % ub) as i64,
-        BinaryOp::Remainder => a.wrapping_rem(b),
-        BinaryOp::ShiftLeft => a.wrapping_shl(count),
-        BinaryOp::ShiftRight if wide => (ua >> count) as i64,
-        BinaryOp::ShiftRight => a >> count,
-        BinaryOp::And => a & b,
-        BinaryOp::Or => a | b,
-        BinaryOp::Xor => a ^ b,
-        BinaryOp::Equal => i64::from(a == b),
-        BinaryOp::NotEqual => i64::from(a != b),
-        BinaryOp::Less => i64::from(less),
-        BinaryOp::GreaterEqual => i64::from(!less),
-        BinaryOp::Greater => i64::from(!less && a != b),
-        BinaryOp::LessEqual => i64::from(less || a == b),
-    })
 }
 
 /// Values of a typed kernel that are known.

@@ -217,35 +217,11 @@ fn bool_binary(op: BinaryOp, l: bool, r: bool) -> Option<Constant> {
 }
 
 fn int_binary(op: BinaryOp, scalar: Scalar, l: i64, r: i64) -> Constant {
-    let unsigned = !scalar.is_signed();
-    let (ul, ur) = (l as u64, r as u64);
-    let count = (ur % u64::from(scalar.bits().max(1))) as u32;
-    // Only 64-bit unsigned values compare differently from their sign-extended form.
-    let ordering = if unsigned { ul.cmp(&ur) } else { l.cmp(&r) };
-    let value = match op {
-        BinaryOp::Add => l.wrapping_add(r),
-        BinaryOp::Subtract => l.wrapping_sub(r),
-        BinaryOp::Multiply => l.wrapping_mul(r),
-        BinaryOp::Divide if r == 0 => 0,
-        BinaryOp::Divide if unsigned => (ul / ur) as i64,
-        BinaryOp::Divide => l.wrapping_div(r),
-        BinaryOp::Remainder if r == 0 => l,
-        BinaryOp::Remainder if unsigned => (ul % ur) as i64,
-        BinaryOp::Remainder => l.wrapping_rem(r),
-        BinaryOp::ShiftLeft => l.wrapping_shl(count),
-        BinaryOp::ShiftRight if unsigned => (ul >> count) as i64,
-        BinaryOp::ShiftRight => l >> count,
-        BinaryOp::And => l & r,
-        BinaryOp::Or => l | r,
-        BinaryOp::Xor => l ^ r,
-        BinaryOp::Equal => return Constant::Bool(l == r),
-        BinaryOp::NotEqual => return Constant::Bool(l != r),
-        BinaryOp::Less => return Constant::Bool(ordering.is_lt()),
-        BinaryOp::LessEqual => return Constant::Bool(ordering.is_le()),
-        BinaryOp::Greater => return Constant::Bool(ordering.is_gt()),
-        BinaryOp::GreaterEqual => return Constant::Bool(ordering.is_ge()),
-    };
-    Constant::Int(wrap(scalar, value))
+    let value = op.of_integers(scalar, l, r);
+    match op.is_comparison() {
+        true => Constant::Bool(value != 0),
+        false => Constant::Int(wrap(scalar, value)),
+    }
 }
 
 /// The bytes of a scalar in memory.
